@@ -38,7 +38,7 @@ fn github_annotates_lines() {
         "github",
         &expect![[r#"
             ::error file=a b.py,line=7,col=9,endColumn=10,title=capacity-exceeded::Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). `t` alone has 262144 bytes; split it into parts of at most 188416 bytes
-            1 file, 1 kernel (1 exact): 1 error, 0 warnings, 0 hints
+            Checked 1 kernel in 1 file: 1 error.
         "#]],
     );
 }

@@ -45,6 +45,11 @@ fn of_files_without_findings_there_is_one_line() {
     assert_eq!((quiet.code, quiet.stdout.as_str(), quiet.stderr.as_str()), (Some(0), "", ""));
 }
 
+/// A text in one line.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Codes in brackets, in the order of the output.
 fn codes(run: &Run) -> Vec<&str> {
     let heads = run.stdout.lines().filter_map(|line| line.split_once("]: ")?.0.split_once('['));
@@ -61,7 +66,7 @@ fn findings_are_chosen_by_severity_and_code() {
     assert!(of("error") == 1 && of("warning") >= 1 && of("hint") >= 1, "{}", all.stdout);
     let default = tilefit(&root, &["check", "."]);
     assert!(!default.stdout.contains("hint["), "{}", default.stdout);
-    assert!(default.stdout.contains("--severity hint shows them"), "{}", default.stdout);
+    assert!(words(&default.stdout).contains("Not shown: 2 hints (--severity hint shows them)."), "{}", default.stdout);
     let errors = tilefit(&root, &["check", "--severity", "error", "."]);
     assert_eq!(codes(&errors), ["capacity-exceeded"]);
     assert_eq!(errors.code, Some(1));
@@ -110,8 +115,12 @@ fn every_finding_has_its_source_and_lines_are_broken_between_words() {
     // A pipe has 80 columns. Lines of source are cut, words are not.
     let long: Vec<_> = run.stdout.lines().filter(|line| line.chars().count() > 80).collect();
     assert!(long.is_empty(), "{long:#?}");
-    let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("split it into parts of at most") || words.contains("fixes it"), "{}", run.stdout);
+    let report = tilefit(&root, &["check", "--format", "json", "k.py"]).stdout;
+    let report: Value = serde_json::from_str(&report).expect("one object");
+    for finding in report["diagnostics"].as_array().expect("findings") {
+        let message = finding["message"].as_str().expect("a text");
+        assert!(words(&run.stdout).contains(message), "{message}\n{}", run.stdout);
+    }
 }
 
 #[test]

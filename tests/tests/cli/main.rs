@@ -82,7 +82,7 @@ fn files_without_kernels_print_nothing() {
         &root,
         &["check", "."],
         &expect![[r#"
-            2 files, 0 kernels (0 exact): 0 errors, 0 warnings, 0 hints
+            warning: no Python files with kernels found under `.`
             exit 0
         "#]],
     );
@@ -95,8 +95,7 @@ fn what_cannot_be_read_is_told_and_the_rest_is_checked() {
         &root,
         &["check", "--exit-zero", ".", "nosuch.py"],
         &expect![[r#"
-            3 files, 0 kernels (0 exact): 0 errors, 0 warnings, 0 hints, 2 paths that cannot be read
-            tilefit: nosuch.py: No such file or directory (os error 2)
+            tilefit: nosuch.py: No such file or directory
             tilefit: ./latin1.py: not UTF-8 text: byte 5 cannot be read; save the file as UTF-8
             exit 2
         "#]],
@@ -232,7 +231,9 @@ fn constants_are_read_from_other_files() {
         &root,
         &["check", "k.py"],
         &expect![[r#"
-            error[capacity-exceeded]: Vec buffer usage (262144 bytes) exceeds platform limit (188416 b
+            error[capacity-exceeded]: Vec buffer usage (262144 bytes) exceeds platform limit
+                                      (188416 bytes). `x` alone has 262144 bytes; split it
+                                      into parts of at most 188416 bytes
               ╭▸ k.py:8:9
               │
             8 │         x = pl.load(a, [0, 0], [ROWS, 256])
@@ -241,9 +242,9 @@ fn constants_are_read_from_other_files() {
               ╰╴        `x` takes 262144 bytes of Vec at the peak
 
             k.py:7: P.k (ascend910b, sequential)
-              Vec        ████████████████████   262144 / 188416    140 %
+              Vec        ████████████████████   256 KiB of 184 KiB    140 %, 72 KiB over
 
-            1 file, 1 kernel (1 exact): 1 error, 0 warnings, 0 hints
+            Checked 1 kernel in 1 file: 1 error.
             exit 1
         "#]],
     );
@@ -259,24 +260,28 @@ fn an_overflow_is_shown_with_its_peak_and_a_bar() {
         &root,
         &["check", "overflow.py"],
         &expect![[r#"
-        error[capacity-exceeded]: Vec buffer usage (196608 bytes) exceeds platform limit (188416 b
-           ╭▸ overflow.py:22:9
-           │
-        20 │         value = pl.load(x, [0, 0], [ROWS, COLS])
-           │         ───── `value` takes 65536 bytes of Vec at the peak
-        21 │         gate = pl.load(g, [0, 0], [ROWS, COLS])
-           │         ──── `gate` takes 65536 bytes of Vec at the peak
-        22 │         squashed = pl.exp(gate)
-           │         ━━━━━━━━
-           │         │
-           ╰╴        `squashed` takes 65536 bytes of Vec at the peak
+            error[capacity-exceeded]: Vec buffer usage (196608 bytes) exceeds platform limit
+                                      (188416 bytes). 196608 bytes are live at once, so no
+                                      placement fits: save 8192 bytes there. What is enough
+                                      by itself: halve `value` or `gate`; use `value` or
+                                      `gate` for the last time before `squashed` is written
+               ╭▸ overflow.py:22:9
+               │
+            20 │         value = pl.load(x, [0, 0], [ROWS, COLS])
+               │         ───── `value` takes 65536 bytes of Vec at the peak
+            21 │         gate = pl.load(g, [0, 0], [ROWS, COLS])
+               │         ──── `gate` takes 65536 bytes of Vec at the peak
+            22 │         squashed = pl.exp(gate)
+               │         ━━━━━━━━
+               │         │
+               ╰╴        `squashed` takes 65536 bytes of Vec at the peak
 
-        overflow.py:14: Gate.gate (ascend910b, sequential)
-          Vec        ████████████████████   196608 / 188416    105 %
+            overflow.py:14: Gate.gate (ascend910b, sequential)
+              Vec        ████████████████████   192 KiB of 184 KiB    105 %, 8 KiB over
 
-        1 file, 1 kernel (1 exact): 1 error, 0 warnings, 0 hints
-        exit 1
-    "#]],
+            Checked 1 kernel in 1 file: 1 error.
+            exit 1
+        "#]],
     );
     assert_eq!(tilefit(&root, &["check", "--exit-zero", "overflow.py"]).code, Some(0));
 }
@@ -324,10 +329,10 @@ fn plans_are_tables_too() {
               abc    Acc    0x8000   32768  [128, 64]   FP32   mem_acc_18    36-38
               d_l0   Right  0xc000   16384  [64, 64]    FP32   mem_right_19  37-38
               total  Acc    0x8000   32768  [128, 64]   FP32   mem_acc_18    38-39
-              Acc        ██████████░░░░░░░░░░    65536 / 131072     50 %
-              Left       ████████████████████    65536 / 65536     100 %
-              Mat        ███████░░░░░░░░░░░░░   196608 / 524288     38 %
-              Right      ████████████████████    65536 / 65536     100 %
+              Acc        ██████████░░░░░░░░░░    64 KiB of 128 KiB     50 %
+              Left       ████████████████████    64 KiB of 64 KiB     100 %
+              Mat        ███████░░░░░░░░░░░░░   192 KiB of 512 KiB     38 %
+              Right      ████████████████████    64 KiB of 64 KiB     100 %
             exit 0
         "#]],
     );

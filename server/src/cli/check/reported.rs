@@ -11,7 +11,7 @@ use crate::cli::which::Kernels;
 
 #[derive(clap::Args, Clone)]
 pub(super) struct Reported {
-    /// Report findings of this severity and above; `warning` for people where no --select says more, all of them for machines
+    /// Report findings of this severity and above [default: warning; hint with --select and in formats for machines]
     #[arg(long, value_enum)]
     severity: Option<Least>,
     /// Report only these codes, also those that are off: capacity-exceeded,rejected
