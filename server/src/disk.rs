@@ -32,8 +32,8 @@ pub(crate) enum Unreadable {
 
 impl Unreadable {
     pub(crate) fn is_missing(&self) -> bool {
-        let is_missing =
-            |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        use io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+        let is_missing = |error: &io::Error| matches!(error.kind(), NotFound | NotADirectory | IsADirectory);
         matches!(self, Unreadable::Disk(error) if is_missing(error))
     }
 }
@@ -81,7 +81,11 @@ pub(crate) fn stay_within(root: &Path, path: &Path) -> Result<(), Unreadable> {
 
 fn read(path: &Path, most: u64) -> Result<String, Unreadable> {
     let file = open(path)?;
-    if !file.metadata()?.is_file() {
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(Unreadable::Disk(io::ErrorKind::IsADirectory.into()));
+    }
+    if !metadata.is_file() {
         return Err(Unreadable::NotRegular);
     }
     let mut bytes = Vec::new();
@@ -281,9 +285,11 @@ mod tests {
     }
 
     #[test]
-    fn below_a_file_there_is_nothing() {
+    fn below_a_file_there_is_nothing_and_a_folder_is_no_file() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let read = read_within(root, &root.join("Cargo.toml/inside.py"));
-        assert!(read.as_ref().is_err_and(Unreadable::is_missing), "{read:?}");
+        for path in ["Cargo.toml/inside.py", "src"] {
+            let read = read_within(root, &root.join(path));
+            assert!(read.as_ref().is_err_and(Unreadable::is_missing), "{read:?}");
+        }
     }
 }

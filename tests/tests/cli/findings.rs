@@ -156,3 +156,44 @@ fn a_path_without_python_files_is_a_failure_and_one_without_kernels_a_warning() 
     let said = (run.code, run.stdout.as_str(), run.stderr.as_str());
     assert_eq!(said, (Some(0), "", "warning: no Python files with kernels found under `plain`\n"));
 }
+
+/// Runs a command in a terminal of so many columns.
+#[cfg(unix)]
+const TERMINAL: &str = "
+import fcntl, os, pty, struct, sys, termios
+child, terminal = pty.fork()
+if child == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, int(sys.argv[1]), 0, 0))
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    os.execv(sys.argv[2], sys.argv[2:])
+while True:
+    try:
+        text = os.read(terminal, 65536)
+    except OSError:
+        break
+    if not text:
+        break
+    sys.stdout.buffer.write(text)
+";
+
+#[cfg(unix)]
+#[test]
+fn lines_are_as_long_as_the_terminal_is_wide() {
+    let root = directory("terminal", &[("k.py", kernel(256).as_bytes())]);
+    let longest = |columns: &str| {
+        let output = Command::new("python3")
+            .args(["-c", TERMINAL, columns])
+            .arg(tilefit_tests::binary::tilefit())
+            .args(["check", "--quiet", "k.py"])
+            .current_dir(&root)
+            .env("NO_COLOR", "1")
+            .env("COLUMNS", "200")
+            .output()
+            .expect("Python starts");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(text.contains("capacity-exceeded"), "{text}");
+        text.lines().map(|line| line.trim_end().chars().count()).max().unwrap_or(0)
+    };
+    let (narrow, wide) = (longest("64"), longest("110"));
+    assert!(narrow <= 64 && (81..=110).contains(&wide), "{narrow} {wide}");
+}

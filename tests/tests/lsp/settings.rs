@@ -110,6 +110,36 @@ fn an_editor_that_wants_to_know_is_told_what_is_in_force() {
 }
 
 #[test]
+fn a_workspace_below_the_settings_has_them_and_patterns_count_from_their_folder() {
+    let root = workspace("settings-above");
+    fs::create_dir_all(root.join("repository/.git")).expect("the workspace is writable");
+    fs::create_dir_all(root.join("repository/kernels/old")).expect("the workspace is writable");
+    fs::write(root.join("tilefit.toml"), "planner = \"packed\"\n").expect("the workspace is writable");
+    let settings = "target = \"ascend950\"\nexclude = [\"/kernels/old/\"]\n";
+    fs::write(root.join("repository/tilefit.toml"), settings).expect("the workspace is writable");
+    let kernel = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(x: pl.Tensor[[16, 16], pl.FP32]):\n    t = pl.nosuch(x)\n";
+    let start = |folder_of: &Path| {
+        let mut client = LspClient::spawn();
+        let capabilities = json!({ "experimental": { "tilefitSettings": true } });
+        client.initialize(json!({ "capabilities": capabilities, "workspaceFolders": folder(folder_of) }));
+        client
+    };
+    let below = root.join("repository/kernels");
+    let mut client = start(&below);
+    let expected = json!({ "target": "ascend950", "planner": "auto", "arch": "sm_100" });
+    assert_eq!(client.notification("tilefit/settings"), expected);
+    for (file, is_shown) in [("k.py", true), ("old/k.py", false)] {
+        let uri = format!("file://{}", below.join(file).display());
+        client.open(&uri, 1, kernel);
+        assert_eq!(!client.diagnostics(&uri, 1).is_empty(), is_shown, "{file}");
+    }
+    // What lies above the repository has no say.
+    fs::remove_file(root.join("repository/tilefit.toml")).expect("removed");
+    let expected = json!({ "target": "ascend910b", "planner": "auto", "arch": "sm_100" });
+    assert_eq!(start(&below).notification("tilefit/settings"), expected);
+}
+
+#[test]
 fn a_request_outlives_a_change_of_settings() {
     let mut client = LspClient::spawn();
     client.initialize(json!({ "capabilities": {} }));
