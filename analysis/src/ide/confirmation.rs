@@ -29,6 +29,16 @@ pub struct KernelQuestion {
     pub question: Result<Question, String>,
 }
 
+/// A question about a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedQuestion {
+    pub question: Question,
+    /// The bytes of its kernel.
+    pub kernel: TextRange,
+    /// It is of the plan that is shown.
+    pub is_shown: bool,
+}
+
 /// What the compiler's answer says of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Confirmation {
@@ -164,14 +174,21 @@ pub(crate) fn questions(context: &Context<'_>) -> Vec<KernelQuestion> {
     all
 }
 
-/// What there is to ask, each once.
-pub(crate) fn all_questions(context: &Context<'_>, of: KernelsAsked) -> Vec<Question> {
-    let mut all: Vec<Question> = questions(context).into_iter().filter_map(|it| it.question.ok()).collect();
-    if of == KernelsAsked::EveryConfiguration {
-        all.extend(context.units().flat_map(|placed| configurations::questions(context, &placed)));
+/// What there is to ask, each once: of the plans that are shown, then of the rest, in text order.
+pub(crate) fn all_questions(context: &Context<'_>, of: KernelsAsked) -> Vec<PlacedQuestion> {
+    let mut all = Vec::new();
+    for placed in context.units() {
+        let kernel = TextRange::new(placed.start, placed.start + placed.len);
+        let asked = |is_shown| move |question| PlacedQuestion { question, kernel, is_shown };
+        let kernels = context.all_kernels(placed.unit);
+        all.extend(kernels.iter().filter_map(|it| it.question(context, &placed).ok()).map(asked(true)));
+        if of == KernelsAsked::EveryConfiguration {
+            all.extend(configurations::questions(context, &placed).into_iter().map(asked(false)));
+        }
     }
+    all.sort_by_key(|asked| !asked.is_shown);
     let mut seen = HashSet::new();
-    all.retain(|question| seen.insert(question.clone()));
+    all.retain(|asked| seen.insert(asked.question.clone()));
     all
 }
 
@@ -199,7 +216,7 @@ pub(super) fn of_kernel(
         return None;
     }
     let question = kernel.question(context, placed).ok()?;
-    let answer = &answers.iter().find(|answered| answered.question == question)?.answer;
+    let answer = answers.to(&question)?;
     let name = context.qualified_name(placed.unit, kernel.name());
     let line = context.line(placed.range(kernel.name_origin()).start);
     let plan = Predicted {

@@ -50,7 +50,7 @@ pub use code_actions::{CodeAction, Effect, Fix};
 pub use code_lens::{CodeLens, LensCommand, LensKind, LensText};
 pub use completion::{Completion, CompletionKind, Completions, documentation};
 pub use configurations::KernelConfigurations;
-pub use confirmation::{Confirmation, KernelQuestion};
+pub use confirmation::{Confirmation, KernelQuestion, PlacedQuestion};
 pub use diagnostics::{Diagnosis, Diagnostic, RelatedRange};
 pub use generated_code::GeneratedCode;
 pub use hover::Hover;

@@ -5,14 +5,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use tilefit_analysis::confirm::{Answered, KernelsAsked, Question};
+use tilefit_analysis::confirm::{Answered, KernelsAsked};
+use tilefit_analysis::ide::PlacedQuestion;
 use tilefit_analysis::memory::{OpenSearch, Patience};
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
 use tilefit_syntax::Document;
 
 use super::workers;
-use crate::confirm::{Confirmer, python};
+use crate::confirm::{Confirmer, python, sha256};
 use crate::{disk, dumps, imports};
 
 /// A file and everything that can be asked about it.
@@ -107,14 +108,14 @@ impl Asking {
     fn ask(&mut self, host: &mut AnalysisHost, read: &Read) {
         // What fails here fails again where it is asked for, and is reported there.
         let questions = catch_unwind(AssertUnwindSafe(|| host.snapshot().all_questions(read.file, self.of)));
-        let questions: Vec<Question> = questions.ok().and_then(Result::ok).unwrap_or_default();
-        let never = AtomicBool::new(false);
-        let answered = questions.into_iter().map(|question| {
-            let answer = self.confirmer.ask(&read.path, &read.text, &question, &never);
+        let questions = questions.ok().and_then(Result::ok).unwrap_or_default();
+        let (never, sha256) = (AtomicBool::new(false), sha256(read.text.as_bytes()));
+        let answered = questions.into_iter().map(|PlacedQuestion { question, .. }| {
+            let answer = self.confirmer.ask(&read.path, &sha256, &question, &never);
             Answered { question, answer }
         });
-        let answered = answered.collect();
-        host.set_answers(read.file, answered);
+        let answers = answered.collect();
+        host.set_answers(read.file, answers);
     }
 }
 
