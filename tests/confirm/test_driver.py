@@ -7,6 +7,8 @@ with its `SHARED`. All else is the driver as it is.
 """
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -249,6 +251,46 @@ time.sleep(600)""")))
         time.sleep(0.1)
         self.driver.process.wait()
         self.assertEqual(set(), strays(self.driver.folder))
+
+
+NOBODY = 65534
+SYSTEMS_PYTHON = "/usr/bin/python3"  # that of a virtual environment may be root's alone
+
+
+@unittest.skipUnless(os.getuid() == 0 and os.path.exists(SYSTEMS_PYTHON), "only root can be somebody else")
+class AnotherUser(unittest.TestCase):
+    """Root's processes are not counted, those of others are."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="tilefit-user-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.folder.chmod(0o755)
+        self.source = self.folder / "driver"
+        shutil.copytree(SOURCE, self.source, ignore=shutil.ignore_patterns("__pycache__"))
+        (self.source / "triton_compiler.py").write_text(COMPILER)
+        self.kernel = self.folder / "forks.py"
+        self.kernel.write_text("import os\npid = os.fork()\nif pid == 0:\n    os._exit(0)\nos.waitpid(pid, 0)\n" + GOOD)
+        script = "import os, time\nfor _ in range(700):\n    if os.fork() == 0:\n        time.sleep(600)\nprint(1, flush=True)\ntime.sleep(600)"
+        others = subprocess.Popen([SYSTEMS_PYTHON, "-c", script], stdout=subprocess.PIPE, user=NOBODY, start_new_session=True)
+        self.addCleanup(lambda: (os.killpg(others.pid, signal.SIGKILL), others.wait(), others.stdout.close()))
+        self.assertEqual(b"1\n", others.stdout.readline())
+
+    def ask(self):
+        driver = Driver(self.source, SYSTEMS_PYTHON, NOBODY)
+        self.addCleanup(driver.close)
+        return driver.ask(self.kernel)
+
+    def test_with_many_processes(self):
+        self.assertEqual(4096, self.ask().get("shared"))
+
+    def test_with_many_that_are_not_to_be_seen(self):
+        file = self.source / "processes.py"
+        file.write_text(file.read_text().replace("for pid in parents():", "for pid in ():"))
+        self.assertEqual(4096, self.ask().get("shared"))
+
+    def test_a_fork_bomb_has_an_end(self):
+        self.kernel.write_text("import os, time\nwhile True:\n    if os.fork() == 0:\n        time.sleep(600)\n")
+        self.assertEqual("module", self.ask().get("error", {}).get("kind"))
 
 
 class NoCompiler(unittest.TestCase):

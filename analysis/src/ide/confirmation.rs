@@ -438,40 +438,29 @@ impl Predicted<'_> {
         Verdict::Differs { line: buffers.first().map_or(self.line, |first| first.line), message, buffers }
     }
 
-    /// The buffers of the author's that the compiler has elsewhere, or that only one of the two has.
+    /// The buffers that the compiler has elsewhere, or that only one of the two has.
     fn differing_buffers(&self, plan: &SharedPlan) -> Vec<Differing> {
-        let is_explicit = |kind: &str| matches!(kind, "explicit" | "barrier");
-        let is_hidden = |kind: &str| matches!(kind, "scratch" | "captures" | "warp states" | "view");
-        let mut ours: Vec<&TilePlan> =
-            self.tiles.iter().filter(|tile| tile.space == Some("smem") && !is_hidden(tile.kind)).collect();
-        let theirs = plan.buffers.iter().filter(|buffer| buffer.function.is_none() && is_explicit(&buffer.kind));
-        let line_of = |buffer: &SharedBuffer| buffer.line.unwrap_or(self.line);
-        let mut unmatched: Vec<&SharedBuffer> = Vec::new();
-        for buffer in theirs {
-            let is_same = |tile: &&TilePlan| {
-                tile.line == line_of(buffer)
-                    && tile.address == Some(buffer.offset)
-                    && buffer.size.is_none_or(|size| tile.bytes == size)
-            };
-            match ours.iter().position(is_same) {
-                Some(at) => _ = ours.remove(at),
-                None => unmatched.push(buffer),
-            }
-        }
-        let mut differing = Vec::new();
-        for buffer in unmatched {
-            let line = line_of(buffer);
-            let our = ours.iter().position(|tile| tile.line == line).map(|at| ours.remove(at));
-            differing.push(Differing {
-                line,
-                compiler: Some(Place {
-                    name: buffer.op.clone(),
-                    space: "smem".to_owned(),
-                    address: Some(buffer.offset),
-                    bytes: buffer.size,
-                }),
-                tilefit: our.map(Place::of),
+        let has_memory = |tile: &&TilePlan| tile.space == Some("smem") && !matches!(tile.kind, "view" | "unused");
+        let mut ours: Vec<&TilePlan> = self.tiles.iter().filter(has_memory).collect();
+        let mut theirs = Theirs::all(plan, self.line, &ours);
+        let of_calls: Vec<Theirs<'_>> = theirs.iter().filter(|their| their.is_of_call()).cloned().collect();
+        // The surest pairs first, so that nothing of which less is known takes a part of one.
+        for is_pair in [Theirs::is_here, Theirs::is_there, Theirs::may_be_here, Theirs::may_be_there] {
+            theirs.retain(|their| match ours.iter().position(|our| is_pair(their, our)) {
+                Some(at) => {
+                    ours.remove(at);
+                    false
+                }
+                None => true,
             });
+        }
+        // The compiler has the buffers of a function once, however often it is called.
+        ours.retain(|our| our.at_least > 0 && !of_calls.iter().any(|their| their.is_there(our)));
+        let mut differing = Vec::new();
+        for their in theirs {
+            let our = ours.iter().position(|our| our.line == their.line && their.is_alike(our));
+            let our = our.map(|at| Place::of(ours.remove(at)));
+            differing.push(Differing { line: their.line, compiler: Some(their.place()), tilefit: our });
         }
         differing.extend(ours.into_iter().map(|tile| Differing {
             line: tile.line,
@@ -516,5 +505,98 @@ impl Predicted<'_> {
             }
         }
         Verdict::Confirmed
+    }
+}
+
+/// A buffer of the compiler's.
+#[derive(Clone)]
+struct Theirs<'a> {
+    buffer: &'a SharedBuffer,
+    /// In the kernel's file, from 1.
+    line: usize,
+    /// One for each call of its function.
+    addresses: Vec<u64>,
+    /// Nothing that tilefit knows is in its line.
+    is_elsewhere: bool,
+}
+
+/// Calls of functions in functions that are not inlined are followed so deep.
+const DEPTH_OF_CALLS: usize = 4;
+
+impl<'a> Theirs<'a> {
+    /// In a kernel whose name is in a line, beside `ours`.
+    fn all(plan: &'a SharedPlan, of_kernel: usize, ours: &[&TilePlan]) -> Vec<Theirs<'a>> {
+        let calls = |is_inner: bool| {
+            let calls = plan.buffers.iter().filter(move |it| it.kind == "call" && it.function.is_some() == is_inner);
+            calls.map(|call| call.offset)
+        };
+        let mut bases: Vec<u64> = calls(false).collect();
+        let mut outer = bases.clone();
+        for _ in 1..DEPTH_OF_CALLS {
+            outer = outer.iter().flat_map(|base| calls(true).map(move |offset| base + offset)).collect();
+            outer.sort_unstable();
+            outer.dedup();
+            bases.extend(&outer);
+        }
+        let buffers = plan.buffers.iter().filter(|buffer| buffer.kind != "call");
+        let theirs = buffers.map(|buffer| {
+            let line = buffer.line.unwrap_or(of_kernel);
+            let addresses = match buffer.function {
+                Some(_) => bases.iter().map(|base| base + buffer.offset).collect(),
+                None => vec![buffer.offset],
+            };
+            Theirs { buffer, line, addresses, is_elsewhere: ours.iter().all(|our| our.line != line) }
+        });
+        theirs.collect()
+    }
+
+    fn is_of_call(&self) -> bool {
+        self.buffer.function.is_some()
+    }
+
+    fn place(&self) -> Place {
+        Place {
+            name: self.buffer.op.clone(),
+            space: "smem".to_owned(),
+            address: self.addresses.first().copied(),
+            bytes: self.buffer.size,
+        }
+    }
+
+    /// Made for the same.
+    fn is_alike(&self, our: &TilePlan) -> bool {
+        let is_explicit = |kind: &str| matches!(kind, "explicit" | "barrier" | "def" | "staging");
+        let (their, our) = (self.buffer.kind.as_str(), our.kind);
+        their == our || is_explicit(their) && is_explicit(our)
+    }
+
+    fn is_same(&self, our: &TilePlan) -> bool {
+        self.is_alike(our)
+            && our.address.is_some_and(|address| self.addresses.contains(&address))
+            && self.buffer.size.is_none_or(|size| our.bytes == size && our.at_least == size)
+    }
+
+    /// As far as ours is known.
+    fn may_be_same(&self, our: &TilePlan) -> bool {
+        self.is_alike(our)
+            && our.address.is_none_or(|address| self.addresses.contains(&address))
+            && self.buffer.size.is_none_or(|size| (our.at_least..=our.bytes).contains(&size))
+    }
+
+    fn is_here(&self, our: &TilePlan) -> bool {
+        self.line == our.line && self.is_same(our)
+    }
+
+    /// The compiler may give what it adds itself another line: which one is not a matter of memory.
+    fn is_there(&self, our: &TilePlan) -> bool {
+        (our.inserted || self.is_elsewhere) && self.is_same(our)
+    }
+
+    fn may_be_here(&self, our: &TilePlan) -> bool {
+        self.line == our.line && self.may_be_same(our)
+    }
+
+    fn may_be_there(&self, our: &TilePlan) -> bool {
+        (our.inserted || self.is_elsewhere) && self.may_be_same(our)
     }
 }
