@@ -275,7 +275,8 @@ fn what_the_compiler_said_of_the_kernels_is_confirmed_buffer_by_buffer() {
           matmul_persistent 2:
             line 15 has `ttg.local_alloc` at smem 0x10000, 32768 bytes, tilefit says nothing is there
         random/gluon: 60 the same, 0 within, 0 refused, 0 not asked
-        random/tlx: 35 the same, 25 within, 0 refused, 0 not asked"#]].assert_eq(&all.join("\n"));
+        random/tlx: 35 the same, 25 within, 0 refused, 0 not asked"#]]
+    .assert_eq(&all.join("\n"));
 }
 
 /// Numbers that no kernel is compiled with.

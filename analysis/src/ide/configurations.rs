@@ -73,7 +73,7 @@ pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<
     })
 }
 
-fn on_device(
+pub(super) fn on_device(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
     table: &Configurations,

@@ -7,6 +7,7 @@ mod capacity_fixes;
 pub mod code_actions;
 pub mod code_lens;
 pub mod completion;
+mod configuration_fixes;
 pub mod configurations;
 pub mod confirmation;
 mod cursor_context;
