@@ -37,7 +37,7 @@ impl Session {
         fs::create_dir_all(folder).expect("the target directory is writable");
         let (path, text) = (folder.join("kernels.py"), triton_kernels::source(kernels));
         fs::write(&path, &text).expect("written");
-        let mut command = Command::new(std::env::var_os("HACK").map_or(binary::tilefit().to_owned(), PathBuf::from));
+        let mut command = Command::new(binary::tilefit());
         let mut client = LspClient::spawn_command(command.arg("server").env("XDG_CACHE_HOME", folder.join("cache")));
         client.initialize(json!({
             "capabilities": { "window": { "workDoneProgress": true } },
