@@ -336,6 +336,8 @@ features! {
     configurations() -> Vec<ide::KernelConfigurations> = ide::configurations::configurations;
     /// Each once, those of the plans first.
     all_questions(of: crate::confirm::KernelsAsked) -> Vec<ide::PlacedQuestion> = ide::confirmation::all_questions;
+    /// What there is to say of a file that has none, for whoever asks about them.
+    why_no_kernels() -> String = ide::confirmation::why_no_kernels;
     /// What it said of them.
     confirmations() -> Vec<ide::Confirmation> = ide::confirmation::confirmations;
     /// What is known of the tile at a byte offset.

@@ -294,6 +294,26 @@ class AnotherUser(unittest.TestCase):
 
 
 class NoCompiler(unittest.TestCase):
+    def test_the_other_pypto_is_named(self):
+        """Of 0.2.0 on PyPI only the names of its files are looked at."""
+        folder = Path(tempfile.mkdtemp(prefix="tilefit-other-pypto-"))
+        self.addCleanup(shutil.rmtree, folder)
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+        site = next((folder / "venv" / "lib").glob("python*")) / "site-packages"
+        for name in ("pypto/__init__.py", "pypto/frontend/__init__.py"):
+            (site / name).parent.mkdir(exist_ok=True)
+            (site / name).write_text("raise RuntimeError('needs CANN')\n")
+        (site / "pypto-0.2.0.dist-info").mkdir()
+        (site / "pypto-0.2.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: pypto\nVersion: 0.2.0\n")
+        kernel = folder / "kernel.py"
+        kernel.write_text(GOOD)
+        driver = Driver(python=str(folder / "venv" / "bin" / "python"))
+        self.addCleanup(driver.close)
+        error = driver.ask(kernel, ask="pypto", target="910B")["error"]
+        self.assertEqual("no-compiler", error["kind"])
+        self.assertIn("pypto 0.2.0", error["message"])
+        self.assertIn("is CANN's tensor framework", error["message"])
+
     def test_another_package_of_that_name(self):
         folder = Path(tempfile.mkdtemp(prefix="tilefit-no-compiler-"))
         self.addCleanup(shutil.rmtree, folder)

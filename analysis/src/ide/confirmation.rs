@@ -5,10 +5,12 @@ use std::fmt;
 
 use serde::Serialize;
 use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::Stmt;
 
 use crate::confirm::{
     Answer, By, FailureKind, Function, KernelsAsked, Outcome, Program, Question, SharedBuffer, SharedPlan, Tile,
 };
+use crate::db;
 use crate::diagnostics::Code;
 use crate::project::Confirm;
 
@@ -190,6 +192,43 @@ pub(crate) fn all_questions(context: &Context<'_>, of: KernelsAsked) -> Vec<Plac
     let mut seen = HashSet::new();
     all.retain(|asked| seen.insert(asked.question.clone()));
     all
+}
+
+/// What there is to say of a file without kernels.
+pub(crate) fn why_no_kernels(context: &Context<'_>) -> String {
+    if is_written_for_the_other_pypto(context) {
+        return "this file is written for CANN's tensor framework, another package that is called `pypto`; tilefit reads kernels of \
+                hw-native-sys/pypto, which import `pypto.language`"
+            .to_owned();
+    }
+    "there are no kernels in this file".to_owned()
+}
+
+/// It imports a `pypto`, and nothing of the language of kernels.
+fn is_written_for_the_other_pypto(context: &Context<'_>) -> bool {
+    let is_in = |module: &str, package: &str| {
+        module.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let mut imports_it = false;
+    for (&unit, block) in db::units(context.db, context.file).iter().zip(context.document().blocks()) {
+        if !block.source.text.contains("pypto") {
+            continue;
+        }
+        for (_, statement) in db::syntax(context.db, unit).stmts() {
+            let modules: Vec<String> = match statement {
+                Stmt::Import(modules) => modules.iter().map(|it| it.module.clone()).collect(),
+                Stmt::ImportFrom { level: 0, module, names } => {
+                    names.iter().map(|it| format!("{module}.{}", it.name)).collect()
+                }
+                _ => continue,
+            };
+            if modules.iter().any(|module| is_in(module, "pypto.language")) {
+                return false;
+            }
+            imports_it |= modules.iter().any(|module| is_in(module, "pypto"));
+        }
+    }
+    imports_it
 }
 
 /// What was answered of the kernels of a file, in text order.
@@ -383,7 +422,7 @@ impl Predicted<'_> {
     fn compared(&self, answer: &Answer) -> Verdict {
         match &answer.outcome {
             Outcome::Failed { error } => {
-                let (message, details) = (error.message.clone(), error.details.clone());
+                let (message, details) = (error.message.clone(), error.details.clone().filter(|it| !it.is_empty()));
                 match error.kind {
                     FailureKind::Refused => {
                         Verdict::Refused { line: error.line.unwrap_or(self.line), message, details }

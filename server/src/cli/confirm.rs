@@ -9,7 +9,6 @@ use tilefit_analysis::ide::confirmation::Verdict;
 use tilefit_analysis::ide::{Confirmation, KernelQuestion};
 
 use super::source::Source;
-use super::which::no_kernels;
 use super::{Planning, source};
 use crate::terminal::{FAILURE, complain, fail, plain, print, print_styled};
 
@@ -69,7 +68,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             Ok(source) => {
                 let of_file = OfFile::new(path.display().to_string(), &source);
                 if of_file.is_empty() {
-                    complain(&no_kernels(path));
+                    let why = source.ask(|analysis, file| analysis.why_no_kernels(file));
+                    complain(&format!("{}: {why}", path.display()));
                 }
                 if arguments.format == Format::Human {
                     print_styled(&of_file.lines());

@@ -203,6 +203,40 @@ fn a_compiler_that_fails_costs_its_own_answer() {
     }
 }
 
+/// What is started in its place may be anything.
+#[test]
+fn what_is_no_python_costs_its_own_answer() {
+    for (name, script, words) in [
+        ("not-python", "#!/bin/sh\necho no\n", "says what nobody understands"),
+        ("of-another-time", "#!/bin/sh\necho '{\"hello\": 2}'\nsleep 9\n", "says what nobody understands"),
+        ("ends-at-once", "#!/bin/sh\nexit 3\n", "has ended (exit status: 3)"),
+        ("cannot-run", "#!/nowhere/python\n", "cannot be started"),
+    ] {
+        let mut session = Session::new(name, "command", SAME);
+        fs::write(session.root.join("python"), script).expect("written");
+        session.command();
+        let told = session.told();
+        assert!(told.contains("not confirmed") && told.contains(words), "{name}: {told}");
+        python(&session.root, SAME);
+        session.command();
+        assert_eq!(session.told(), "`copy`: confirmed by triton 3.9.0 on sm_90", "{name}");
+    }
+}
+
+/// CANN's tensor framework has the name of the compiler of kernels.
+#[test]
+fn a_file_for_the_other_pypto_gets_a_sentence_and_nothing_runs() {
+    let text =
+        "import pypto\n\n\n@pypto.frontend.jit\ndef softmax(x: pypto.Tensor):\n    return pypto.softmax(x, -1)\n";
+    let mut session = Session::of("other-pypto", "command", SAME, text, json!({}));
+    session.command();
+    let told = session.told();
+    assert!(told.starts_with("this file is written for CANN's tensor framework"), "{told}");
+    assert!(!session.root.join("pid").exists());
+    session.save();
+    assert!(session.client.has_no_notification("window/showMessage"));
+}
+
 #[test]
 fn an_edit_ends_what_it_makes_pointless() {
     let mut session = Session::new("slow", "command", "time.sleep(1000)");

@@ -192,7 +192,7 @@ pub(crate) fn summary(view: &View) -> Cancellable<String> {
     });
     let all: Vec<String> = said.chain(unasked).collect();
     Ok(match all.len() {
-        0 => "there are no kernels in this file".to_owned(),
+        0 => view.analysis.why_no_kernels(view.file)?,
         1..=MOST_TOLD => all.join("\n"),
         kernels => format!("{kernels} kernels: {}", counted(&confirmations, kernels - confirmations.len())),
     })
