@@ -13,7 +13,7 @@ use tilefit_syntax::ast::{self, Ast, ExprId, Spans};
 use tilefit_syntax::{BlockKey, BlockKind, BlockSource, Document};
 
 use crate::codegen::{self, Generated, Sequenced};
-use crate::confirm::Answered;
+use crate::confirm::Answers;
 use crate::coverage::{self, Mark, Pass};
 use crate::diagnostics::Severity;
 use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Imports, Scope};
@@ -134,7 +134,7 @@ pub(crate) struct SourceFile {
     pub(crate) unreadable: Option<String>,
     /// What the author's compiler said of this very text.
     #[returns(ref)]
-    pub(crate) answers: Vec<Answered>,
+    pub(crate) answers: Answers,
 }
 
 /// The configuration in force. No query is asked with it: of one argument salsa makes no key that stays behind.
@@ -145,7 +145,7 @@ pub(crate) fn config(db: &dyn salsa::Database) -> &Config {
 impl SourceFile {
     /// One of which nothing is known but its path and its text.
     pub(crate) fn of(db: &dyn salsa::Database, path: String, document: Document) -> SourceFile {
-        SourceFile::new(db, path, document, false, Vec::new(), None, Vec::new())
+        SourceFile::new(db, path, document, false, Vec::new(), None, Answers::default())
     }
 }
 

@@ -12,7 +12,7 @@ use crate::target::Planner;
 
 use super::diagnostics::{self, Diagnostic};
 use super::traced::smaller::smaller_numbers;
-use super::{Context, PlacedUnit, bind, capacity_fixes, confirmation, sync_fixes};
+use super::{Context, PlacedUnit, bind, capacity_fixes, configuration_fixes, confirmation, sync_fixes};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeAction {
@@ -27,6 +27,8 @@ pub enum Effect {
     /// Shows the MLIR of the TLX kernel around this byte offset.
     ShowLoweredIr(usize),
     Fix(Fix),
+    /// Edits after which something is better that no diagnostic is about.
+    Improve(Vec<(TextRange, String)>),
     /// The setting `planner`, under which the diagnostic is gone.
     SetPlanner {
         planner: Planner,
@@ -64,6 +66,7 @@ pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeA
         actions.extend(capacity_fixes::capacity_fixes(context, &placed, range));
         actions.extend(capacity_fixes::planners(context, &placed, range));
         actions.extend(smaller_numbers(context, &placed, range));
+        actions.extend(configuration_fixes::configuration_fixes(context, &placed, range));
         actions.extend(bind::bind(context, &placed, range));
         if diagnostics::asks_for_sequences(context, placed.unit) {
             actions.extend(sync_fixes::tried(context, &placed, range));

@@ -162,6 +162,9 @@ pub struct TilePlan {
     pub shape: Vec<u64>,
     pub dtype: &'static str,
     pub bytes: u64,
+    /// Where the compiler may need less of them.
+    #[serde(skip)]
+    pub at_least: u64,
     pub buffer: Option<String>,
     pub address: Option<u64>,
     pub first_line: usize,

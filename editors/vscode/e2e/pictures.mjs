@@ -2,14 +2,17 @@
 //
 //   cargo xtask pictures
 //
-// Needs what editor.mjs needs, TILEFIT_EXAMPLES, and TILEFIT_OUT, where `vscode-<name>-light.png` and `vscode-<name>-dark.png` go.
+// Needs what editor.mjs needs, TILEFIT_EXAMPLES, TILEFIT_PYTHON, which has Triton, and TILEFIT_OUT, where `vscode-<name>-light.png` and
+// `vscode-<name>-dark.png` go.
 
 import fs from "node:fs";
 import path from "node:path";
 
+import { fileURLToPath } from "node:url";
+
 import { env, eventually, limit, start, workbench } from "./editor.mjs";
 
-limit(300_000);
+limit(600_000);
 const out = env("TILEFIT_OUT");
 fs.rmSync(out, { recursive: true, force: true });
 const project = path.join(out, "project");
@@ -18,6 +21,9 @@ fs.cpSync(examples, project, { recursive: true });
 // The first kernel of the page about scopes.
 const [, scope] = /```python\n([\s\S]*?)```/.exec(fs.readFileSync(path.join(examples, "../guide/scopes.md"), "utf8"));
 fs.writeFileSync(path.join(project, "rms_norm.py"), scope);
+
+const autotuned = path.join(path.dirname(fileURLToPath(import.meta.url)), "autotuned.py");
+fs.copyFileSync(autotuned, path.join(project, "matmul.py"));
 
 /** An editor with a kernel in it, and nothing that has nothing to do with it. */
 const settings = {
@@ -42,6 +48,9 @@ const settings = {
   "workbench.editor.editorActionsLocation": "hidden",
   "workbench.layoutControl.enabled": false,
   "workbench.statusBar.visible": false,
+  "tilefit.confirm": "command",
+  "tilefit.devices": ["sm_86"],
+  "tilefit.python": env("TILEFIT_PYTHON"),
 };
 
 const themes = { light: "Default Light Modern", dark: "Default Dark Modern" };
@@ -51,6 +60,16 @@ async function must(probe, what) {
   if (!(await eventually(probe))) {
     throw new Error(`${what} is not there`);
   }
+}
+
+/** The compiler has confirmed the plan of the kernel, and what it says of that has been read. */
+async function confirm({ page, parts }) {
+  await must(() => parts.lens("SMEM").count(), "the lens");
+  await page.mouse.click(...(await parts.word("def matmul", "matmul")));
+  await parts.palette("tilefit: Confirm with the compiler");
+  await must(() => parts.lens("confirmed").count(), "the word of the compiler");
+  await must(() => page.locator(".notification-toast", { hasText: "confirmed by" }).count(), "its message");
+  await parts.palette("Notifications: Clear All Notifications");
 }
 
 /** What is to be seen: a file, the line at the top of the window, the size of the picture, and what happens. */
@@ -106,6 +125,27 @@ const scenes = {
       await page.mouse.click(...(await parts.word("def product", "product")));
       await parts.palette("tilefit: Show memory map");
       await must(async () => (await parts.boxes())?.some((box) => box.includes("staging")), "the staging in the map");
+    },
+  },
+  configurations: {
+    file: "matmul.py",
+    top: 5,
+    size: [1320, 460],
+    async play({ page, parts }) {
+      await confirm({ page, parts });
+      await parts.palette("tilefit: Show configurations");
+      const table = () => parts.panel("#configurations");
+      await must(async () => (await (await table())?.locator("[title='confirmed by the compiler']").count()) === 8, "the words of the compiler");
+    },
+  },
+  confirmed: {
+    file: "matmul.py",
+    top: 14,
+    size: [1320, 500],
+    async play({ page, parts }) {
+      await confirm({ page, parts });
+      await parts.palette("tilefit: Show memory map");
+      await must(async () => (await (await parts.map())?.locator(".confirmation").count()) === 1, "the word of the compiler in the map");
     },
   },
   scope: {

@@ -10,7 +10,7 @@ use tilefit_analysis::ide::{Confirmation, KernelQuestion};
 use tilefit_analysis::project::Config;
 
 use super::source::Source;
-use super::which::{Kernels, no_kernels};
+use super::which::Kernels;
 use super::{Planning, source};
 use crate::terminal::{FAILURE, complain, fail, plain, print, print_styled};
 
@@ -71,7 +71,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             Ok(source) => {
                 let of_file = OfFile::new(path.display().to_string(), &source, &arguments.kernels);
                 if of_file.is_empty() {
-                    complain(&no_kernels(path));
+                    let why = source.ask(|analysis, file| analysis.why_no_kernels(file));
+                    complain(&format!("{}: {why}", path.display()));
                 }
                 if arguments.format == Format::Human {
                     print_styled(&of_file.lines());

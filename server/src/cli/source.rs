@@ -6,7 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use tilefit_analysis::confirm::{Answered, KernelsAsked, Question};
+use tilefit_analysis::confirm::{Answered, KernelsAsked};
+use tilefit_analysis::ide::PlacedQuestion;
 use tilefit_analysis::memory::{OpenSearch, Patience};
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
@@ -14,7 +15,7 @@ use tilefit_syntax::{Document, LineCol, PositionEncoding};
 
 use super::which::Kernels;
 use super::workers;
-use crate::confirm::{Confirmer, python};
+use crate::confirm::{Confirmer, python, sha256};
 use crate::tree::{OnDisk, Tree, absolute};
 use crate::{disk, dumps, imports};
 
@@ -131,21 +132,21 @@ impl Asking {
     fn ask(&mut self, host: &mut AnalysisHost, read: &Read) {
         // What fails here fails again where it is asked for, and is reported there.
         let questions = catch_unwind(AssertUnwindSafe(|| host.snapshot().all_questions(read.file, self.of)));
-        let questions: Vec<Question> = questions.ok().and_then(Result::ok).unwrap_or_default();
-        let questions = self.about_kernels(host, read, questions);
-        let never = AtomicBool::new(false);
+        let questions = self.about_kernels(host, read, questions.ok().and_then(Result::ok).unwrap_or_default());
+        let (never, sha256) = (AtomicBool::new(false), sha256(read.text.as_bytes()));
         let answered = questions.into_iter().map(|question| {
-            let answer = self.confirmer.ask(&read.path, &read.text, &question, &never);
+            let answer = self.confirmer.ask(&read.path, &sha256, &question, &never);
             Answered { question, answer }
         });
-        let answered = answered.collect();
-        host.set_answers(read.file, answered);
+        let answers = answered.collect();
+        host.set_answers(read.file, answers);
     }
 }
 
 impl Asking {
     /// Leaves the questions about the kernels that are named.
-    fn about_kernels(&self, host: &AnalysisHost, read: &Read, mut questions: Vec<Question>) -> Vec<Question> {
+    fn about_kernels(&self, host: &AnalysisHost, read: &Read, questions: Vec<PlacedQuestion>) -> Vec<Question> {
+        let mut questions: Vec<Question> = questions.into_iter().map(|it| it.question).collect();
         if !self.kernels.are_all() {
             let of_kernels = host.snapshot().questions(read.file).unwrap_or_default().into_iter();
             let named = of_kernels.filter(|it| self.kernels.include(&it.kernel)).filter_map(|it| it.question.ok());

@@ -66,7 +66,14 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         No,
         "a bar for each memory; the C++; in large files when they are shown",
     ),
-    ("quick fixes", Declared("/codeActionProvider"), Yes, Yes, Yes, "what has an obvious fix"),
+    (
+        "quick fixes",
+        Declared("/codeActionProvider"),
+        Yes,
+        Yes,
+        Yes,
+        "what has an obvious fix; numbers that fit, of tiles, launches and configurations, tried before they are offered",
+    ),
     (
         "fix all",
         Declared("/codeActionProvider/codeActionKinds/2"),

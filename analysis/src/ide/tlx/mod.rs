@@ -373,6 +373,7 @@ fn tile(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id: Buf
         shape: [place.sized.num].into_iter().chain(place.sized.shape.iter().copied()).collect(),
         dtype: place.sized.dtype.name,
         bytes: place.sized.bytes().saturating_mul(place.sized.num),
+        at_least: place.sized.bytes().saturating_mul(place.sized.num),
         buffer: backing,
         address: place.placement.map(|placement| placement.offset),
         first_line: line,

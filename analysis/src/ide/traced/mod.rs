@@ -105,6 +105,7 @@ pub(in crate::ide) fn tile(
         shape: occupied.shape,
         dtype: occupied.dtype,
         bytes: of.high,
+        at_least: of.low,
         buffer: None,
         address: of.offset,
         first_line: line_of(of.live.start).unwrap_or(occupied.line),

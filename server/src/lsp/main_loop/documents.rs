@@ -27,6 +27,8 @@ pub(crate) struct OpenDocument {
     pub(crate) document: Document,
     pub(crate) revision: Revision,
     pub(crate) pending: Pending,
+    /// Byte offset of what was edited last, or looked at.
+    pub(crate) at: usize,
     /// None of its kernels is planned yet.
     pub(crate) is_new: bool,
     /// Functions that an edit in one that they call concerns, as of the newest diagnostics.

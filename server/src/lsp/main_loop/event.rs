@@ -77,15 +77,31 @@ pub(crate) enum Event {
     },
     /// A background search is over; `None` if it was cancelled.
     Searched(Option<Box<Searched>>),
+    /// The user is at a place, as far as requests tell.
+    LookedAt {
+        uri: Uri,
+        position: Position,
+    },
     /// The author's compiler is to be asked about a document: because the user says so, or because it was saved.
     Confirm {
         uri: Uri,
+        is_awaited: bool,
+    },
+    /// By an edit, perhaps of another document, before it was known what there is to ask.
+    ConfirmationInterrupted {
+        uri: Uri,
+        version: i32,
         is_awaited: bool,
     },
     /// What there is to ask it.
     Questions(Box<Job>),
     /// What it said.
     Replied(Replied),
+    /// By an edit, perhaps of another document.
+    SummaryInterrupted {
+        uri: Uri,
+        version: i32,
+    },
     /// The dumps of a document, newest first.
     Dumps {
         uri: Uri,

@@ -7,13 +7,15 @@ mod importers;
 pub(crate) mod queue;
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{self, Receiver, SendError};
 use std::time::{Duration, Instant};
 
-use tilefit_analysis::confirm::KernelsAsked;
+use tilefit_analysis::confirm::{Answers, KernelsAsked};
 use tilefit_analysis::project::{Config, Confirm};
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_answers::convert::path_of;
@@ -33,13 +35,13 @@ use super::outbox::{Outbox, ToClient};
 use super::panics::panic_message;
 use super::revision::Revision;
 use super::tasks::background_search::{self, BackgroundSearch};
-use super::tasks::confirmation::{self, Confirmations, Job, Replied};
+use super::tasks::confirmation::{self, Asked, Confirmations, Job, News, Replied};
 use super::tasks::diagnostics::{self, Diagnosed, DiagnosisResult};
 use super::tasks::memory_map::{self, Watches};
 use super::tasks::preview::{self, Previews};
 use super::tasks::query::Query;
 use super::tasks::workspace::{OpenFile, Workspace};
-use crate::confirm::python;
+use crate::confirm::{python, sha256};
 use crate::selection::Selection;
 use crate::settings::{Resolved, Settings};
 use crate::tree::OnDisk;
@@ -203,12 +205,22 @@ impl MainLoop {
                 files.into_iter().for_each(|(path, text)| self.import(&path, Ok(text)));
                 self.diagnose_all();
             }
+            Event::LookedAt { uri, position } => self.look_at(&uri, position),
             Event::Confirm { uri, is_awaited } => self.confirm(uri, is_awaited),
+            Event::ConfirmationInterrupted { uri, version, is_awaited } => {
+                if self.documents.get(&uri).is_some_and(|open| open.version == version) {
+                    self.confirm(uri, is_awaited);
+                }
+            }
             Event::Questions(job) => {
-                let queue = self.queue.clone();
-                self.confirmations.ask(*job, move |replied| queue.post(Event::Replied(replied)));
+                if self.documents.get(&job.uri).is_some_and(|open| open.version == job.version) {
+                    let queue = self.queue.clone();
+                    self.outbox.send(ToClient::Progress(Arc::clone(&job.asked.task)));
+                    self.confirmations.ask(*job, move |replied| queue.post(Event::Replied(replied)));
+                }
             }
             Event::Replied(replied) => self.take_answers(replied),
+            Event::SummaryInterrupted { uri, version } => self.tell_summary(uri, version),
             Event::Dumps { uri, dumps } => self.link(&uri, dumps),
         }
     }
@@ -220,8 +232,17 @@ impl MainLoop {
         let revision = self.next_revision();
         let document = Document::new(text);
         let pending = Pending::Text;
-        let open =
-            OpenDocument { file, version, document, revision, pending, is_new: true, callers: 0, dumps: Vec::new() };
+        let open = OpenDocument {
+            file,
+            version,
+            document,
+            revision,
+            pending,
+            at: 0,
+            is_new: true,
+            callers: 0,
+            dumps: Vec::new(),
+        };
         self.documents.insert(uri.clone(), open);
         self.look_for_dumps(&uri);
         self.behind.insert(uri);
@@ -234,7 +255,11 @@ impl MainLoop {
             return;
         };
         let watches = &mut self.watches;
-        let follow = |replaced: &_, inserted| watches.follow(uri, replaced, inserted);
+        let at = &mut open.at;
+        let follow = |replaced: &Range<usize>, inserted| {
+            *at = replaced.start;
+            watches.follow(uri, replaced, inserted);
+        };
         answers::apply_changes(&mut open.document, changes, self.encoding, follow);
         open.version = version;
         open.revision = revision;
@@ -315,6 +340,12 @@ impl MainLoop {
         }
     }
 
+    fn look_at(&mut self, uri: &Uri, position: Position) {
+        let Some(open) = self.documents.get_mut(uri) else { return };
+        open.at = open.document.offset(LineCol { line: position.line, col: position.character }, self.encoding);
+        self.confirmations.look_at(uri, open.at);
+    }
+
     /// Has the author's compiler asked about a document, where the author allows it.
     fn confirm(&mut self, uri: Uri, is_awaited: bool) {
         let config = self.config.clone().unwrap_or_default();
@@ -333,14 +364,14 @@ impl MainLoop {
         let Some(open) = self.documents.get(&uri) else { return };
         let (view, text) = (self.view(uri.clone(), open), open.document.clone());
         let (root, outbox) = (self.root_of(&uri), self.outbox.clone());
-        let stop = self.confirmations.begin(&uri);
+        let at = Arc::new(AtomicUsize::new(open.at));
         self.start(move || {
-            // An edit has made the question pointless.
-            let questions = view.analysis.all_questions(view.file, KernelsAsked::InForce).ok()?;
-            let mut others = view.analysis.all_questions(view.file, KernelsAsked::EveryConfiguration).ok()?;
-            others.drain(..questions.len());
-            let version = view.version;
+            let (version, questions) =
+                (view.version, view.analysis.all_questions(view.file, KernelsAsked::EveryConfiguration));
             drop(view);
+            let Ok(questions) = questions else {
+                return Some(Event::ConfirmationInterrupted { uri, version, is_awaited });
+            };
             if questions.is_empty() && !is_awaited {
                 return None;
             }
@@ -351,25 +382,31 @@ impl MainLoop {
                     return None;
                 }
             };
-            let (path, text) = (PathBuf::from(path_of(&uri)), text.text());
+            let path = PathBuf::from(path_of(&uri));
+            let sha256 = sha256(text.text().as_bytes());
+            let asked = Asked { task: Arc::new(confirmation::task(&path, &questions)), at };
+            let news = News::default();
             Some(Event::Questions(Box::new(Job {
                 uri,
                 version,
                 path,
-                text,
+                sha256,
                 python,
                 questions,
-                others,
-                stop,
+                asked,
                 is_awaited,
+                news,
             })))
         });
     }
 
     /// Answers are of one text: for another one they say nothing.
-    fn take_answers(&mut self, Replied { uri, version, answers, is_shown, is_awaited }: Replied) {
+    fn take_answers(&mut self, Replied { uri, version, answers, is_first, is_shown, is_awaited }: Replied) {
         let Some(open) = self.documents.get(&uri).filter(|open| open.version == version) else { return };
-        self.host.set_answers(open.file, answers);
+        if is_first {
+            self.host.set_answers(open.file, Answers::default());
+        }
+        self.host.add_answers(open.file, answers);
         let revision = self.next_revision();
         if let Some(open) = self.documents.get_mut(&uri) {
             open.revision = revision;
@@ -378,15 +415,22 @@ impl MainLoop {
         }
         self.outbox.send(ToClient::DiagnosticsChanged);
         self.outbox.send(ToClient::Refresh);
-        if let Some(open) = self.documents.get(&uri).filter(|_| is_shown && is_awaited) {
-            let (view, outbox) = (self.view(uri, open), self.outbox.clone());
-            self.start(move || {
-                let questions = view.analysis.questions(view.file).ok()?;
-                let confirmations = view.analysis.confirmations(view.file).ok()?;
-                outbox.send(ToClient::Info(confirmation::summary(&questions, &confirmations)));
-                None
-            });
+        if is_shown && is_awaited {
+            self.tell_summary(uri, version);
         }
+    }
+
+    /// How a document was confirmed, for the user, who has asked.
+    fn tell_summary(&self, uri: Uri, version: i32) {
+        let Some(open) = self.documents.get(&uri).filter(|open| open.version == version) else { return };
+        let (view, outbox) = (self.view(uri.clone(), open), self.outbox.clone());
+        self.start(move || match confirmation::summary(&view) {
+            Ok(summary) => {
+                outbox.send(ToClient::Info(summary));
+                None
+            }
+            Err(_) => Some(Event::SummaryInterrupted { uri, version }),
+        });
     }
 
     /// Something that every document depends on has changed.
