@@ -266,7 +266,7 @@ local function confirmation(back)
   local settings = require('tilefit').settings()
   settings.confirm, settings.python = 'command', interpreter
   vim.cmd('Tilefit restart')
-  vim.cmd.edit(write(folder .. '/tuned.py', tuned))
+  vim.cmd('edit ' .. write(folder .. '/tuned.py', tuned))
   local buf = api.nvim_get_current_buf()
   local old = client.of(back)
   ok(eventually(function()
@@ -278,7 +278,8 @@ local function confirmation(back)
     api.nvim_create_autocmd('LspProgress', {
       callback = function(event)
         local value = event.data.params.value
-        table.insert(words, (value.title or value.message or value.kind))
+        local word = { begin = value.title, report = value.message }
+        table.insert(words, word[value.kind] or value.kind)
       end,
     })
   end
@@ -295,7 +296,7 @@ local function confirmation(back)
   else
     skip('progress', 'Neovim 0.10')
   end
-  vim.cmd.buffer(back)
+  vim.cmd('buffer ' .. back)
 end
 
 local function session()

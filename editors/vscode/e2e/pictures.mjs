@@ -1,6 +1,7 @@
 // Takes the pictures of README and book, in light and dark.
 //
 //   cargo xtask pictures
+//   node pictures.mjs [scene ...]
 //
 // Needs what editor.mjs needs, TILEFIT_EXAMPLES, TILEFIT_PYTHON, which has Triton, and TILEFIT_OUT, where `vscode-<name>-light.png` and
 // `vscode-<name>-dark.png` go.
@@ -22,8 +23,9 @@ fs.cpSync(examples, project, { recursive: true });
 const [, scope] = /```python\n([\s\S]*?)```/.exec(fs.readFileSync(path.join(examples, "../guide/scopes.md"), "utf8"));
 fs.writeFileSync(path.join(project, "rms_norm.py"), scope);
 
-const autotuned = path.join(path.dirname(fileURLToPath(import.meta.url)), "autotuned.py");
-fs.copyFileSync(autotuned, path.join(project, "matmul.py"));
+// Without its smallest configuration, whose map is nearly empty.
+const autotuned = fs.readFileSync(path.join(path.dirname(fileURLToPath(import.meta.url)), "autotuned.py"), "utf8");
+fs.writeFileSync(path.join(project, "matmul.py"), autotuned.replace(/.*"BLOCK_K": 32.*\n/, ""));
 
 /** An editor with a kernel in it, and nothing that has nothing to do with it. */
 const settings = {
@@ -130,18 +132,18 @@ const scenes = {
   configurations: {
     file: "matmul.py",
     top: 5,
-    size: [1320, 460],
+    size: [1440, 340],
     async play({ page, parts }) {
       await confirm({ page, parts });
       await parts.palette("tilefit: Show configurations");
       const table = () => parts.panel("#configurations");
-      await must(async () => (await (await table())?.locator("[title='confirmed by the compiler']").count()) === 8, "the words of the compiler");
+      await must(async () => (await (await table())?.locator("[title='confirmed by the compiler']").count()) === 6, "the words of the compiler");
     },
   },
   confirmed: {
     file: "matmul.py",
-    top: 14,
-    size: [1320, 500],
+    top: 13,
+    size: [1320, 420],
     async play({ page, parts }) {
       await confirm({ page, parts });
       await parts.palette("tilefit: Show memory map");
@@ -161,11 +163,15 @@ const scenes = {
   },
 };
 
+const wanted = process.argv.slice(2);
 let failed = false;
 for (const [shade, theme] of Object.entries(themes)) {
   const state = path.join(out, shade);
   const editor = await start({ out: state, project, settings: { ...settings, "workbench.colorTheme": theme } });
   for (const [name, { file, top, size: [width, height], height: room = height, play }] of Object.entries(scenes)) {
+    if (wanted.length > 0 && !wanted.includes(name)) {
+      continue;
+    }
     const page = await editor.browser.newPage({ viewport: { width, height: room }, deviceScaleFactor: 1.5 });
     try {
       await page.goto(editor.url([["openFile", `${editor.remote}${path.join(project, file)}`]]));

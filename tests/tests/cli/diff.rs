@@ -171,6 +171,19 @@ fn a_plan_of_before_takes_the_place_of_a_commit() {
 }
 
 #[test]
+fn what_is_no_file_of_the_repository_is_left_out_on_both_sides() {
+    let files = [("k.py", kernel("k", "16")), (".hidden/h.py", kernel("h", "16")), ("built/b.py", kernel("b", "16"))];
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let root = repository("diff-left-out", &files);
+    // Of git all of these are, but nobody looks at them; and one is of another repository.
+    write(&root, ".gitignore", "built/\n");
+    fs::create_dir_all(root.join("inner/.git")).expect("a folder");
+    write(&root, "inner/i.py", &kernel("i", "16"));
+    let run = tilefit(&root, &["diff", "HEAD"]);
+    assert!(run.stdout.ends_with("kernels: 1 unchanged.\n"), "{}{}", run.stdout, run.stderr);
+}
+
+#[test]
 fn what_cannot_be_compared_is_told() {
     let root = repository("diff-wrong", &[("k.py", &kernel("k", "16"))]);
     let outside = directory("diff-outside", &[("inner/.hg/x", b"")]).join("inner");

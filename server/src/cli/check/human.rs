@@ -59,7 +59,7 @@ pub(super) fn statistics(run: &Run) -> String {
 /// One line: what was checked, what was found, and what of it is not shown.
 pub(super) fn summary(run: &Run, least: Severity, width: usize) -> String {
     let mut found: Vec<String> =
-        (run.failures.len() > 0).then(|| plural(run.failures.len(), "failure")).into_iter().collect();
+        (!run.failures.is_empty()).then(|| plural(run.failures.len(), "failure")).into_iter().collect();
     let mut hidden = Vec::new();
     for severity in [Severity::Error, Severity::Warning, Severity::Info, Severity::Hint] {
         let (count, name) = (run.count(severity), severity.name());

@@ -219,7 +219,7 @@ mod tests {
         check(&[k(1), k(2)], &[k(2)], &[(Some(1), None)], 1);
         check(&[k(1)], &[kernel("other", 1)], &[(Some(1), None), (None, Some(1))], 0);
         let moved = Kernel { file: "b.py".to_owned(), ..k(1) };
-        check(&[k(1)], &[moved.clone()], &[], 1);
+        check(&[k(1)], std::slice::from_ref(&moved), &[], 1);
         check(&[k(3)], &[moved], &[(Some(3), Some(1))], 0);
     }
 

@@ -15,7 +15,7 @@ use crate::cli::projects::Projects;
 use crate::cli::source::Source;
 use crate::cli::workers;
 use crate::git::Commit;
-use crate::tree::{OnDisk, Tree, absolute, is_python};
+use crate::tree::{OnDisk, Tree, absolute, is_python, repository_of};
 use crate::{disk, files};
 
 /// Files that are analysed together.
@@ -203,6 +203,8 @@ pub(super) fn of_commit_and_disk<F: Fn(&mut Config) + Clone + Send + Sync + 'sta
         }
         files.extend(found.iter().map(|file| absolute(file)));
     }
+    // A submodule, or any repository inside of this one, is not of its commits.
+    files.retain(|file| repository_of(&OnDisk, file).as_deref() == Some(root));
     let of_commit = paths.iter().flat_map(|path| {
         let path = absolute(path);
         if commit.has(&path) { vec![path] } else { commit.python_files(&path).collect() }
