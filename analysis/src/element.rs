@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::spelling::slips;
+
 macro_rules! dtypes {
     ($($variant:ident $name:literal $logical:literal $storage:literal $byte:literal;)*) => {
         /// Element types (`docs/reference/memory.md`, "Element types").
@@ -31,6 +33,23 @@ macro_rules! dtypes {
             }
         }
     };
+}
+
+/// More letters than this are not a slip.
+const MOST_SLIPS: usize = 2;
+
+impl Dtype {
+    /// The names that begin with `wrong`, else those with the fewest slips.
+    pub(crate) fn nearest(wrong: &str) -> Vec<&'static str> {
+        let wrong = wrong.to_uppercase();
+        let names = || Dtype::ALL.iter().map(|dtype| dtype.name());
+        let longer: Vec<_> = names().filter(|name| name.starts_with(&wrong)).collect();
+        if !longer.is_empty() {
+            return longer;
+        }
+        let fewest = names().map(|name| slips(&wrong, name)).min().filter(|&slips| slips <= MOST_SLIPS);
+        names().filter(|name| Some(slips(&wrong, name)) == fewest).collect()
+    }
 }
 
 dtypes! {
