@@ -28,9 +28,17 @@ pub enum Problem {
 const HEADERS: [&str; 11] =
     ["class", "def", "elif", "else", "except", "finally", "for", "if", "try", "while", "with"];
 
+/// The logical line of a block around an offset, without the white space around it.
+pub fn line_around(text: &str, offset: usize) -> TextRange {
+    let line = outline::logical_line_around(text, offset);
+    let content = &text[line.start..line.end];
+    let start = line.start + content.len() - content.trim_start().len();
+    TextRange::new(start, (line.start + content.trim_end().len()).max(start))
+}
+
 /// What is wrong with the logical line of a block at an offset that does not parse.
 pub fn at(text: &str, offset: usize) -> Unparsed {
-    let line = trimmed(text, outline::logical_line_around(text, offset));
+    let line = line_around(text, offset);
     let tokens = tokens(&text[line.start..line.end]);
     let mut open: Vec<&Token> = Vec::new();
     let mut unmatched = None;
@@ -71,12 +79,6 @@ fn opposite(bracket: u8) -> u8 {
         b']' => b'[',
         _ => b'{',
     }
-}
-
-fn trimmed(text: &str, line: TextRange) -> TextRange {
-    let content = &text[line.start..line.end];
-    let start = line.start + content.len() - content.trim_start().len();
-    TextRange::new(start, (line.start + content.trim_end().len()).max(start))
 }
 
 #[cfg(test)]

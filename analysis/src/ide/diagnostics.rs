@@ -56,9 +56,8 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
         all.push(oversized(context.document().len()));
     }
     for placed in context.units() {
-        let mut here = Vec::new();
+        let mut here = of_kernels(context, &placed);
         for kernel in context.all_kernels(placed.unit) {
-            here.extend(kernel.diagnostics(context, &placed));
             here.extend(confirmation::diagnostics(context, &placed, &*kernel));
             open.extend_from_slice(kernel.open());
         }
@@ -76,6 +75,22 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
     all.retain_mut(|diagnostic| configured(context, diagnostic));
     all.sort_by_key(|diagnostic| (diagnostic.range, diagnostic.code));
     Diagnosis { diagnostics: said_once(all), open, callers: db::callers(context.db, context.file) }
+}
+
+fn of_kernels(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
+    context.all_kernels(placed.unit).iter().flat_map(|kernel| kernel.diagnostics(context, placed)).collect()
+}
+
+/// Where it is not known what a unit says, or the compiler refuses it for what it says.
+pub(super) fn not_understood(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<TextRange> {
+    let mut here = of_kernels(context, placed);
+    add_unknown_names(&mut here, context, placed);
+    let is_it = |said: &Diagnostic| match said.code {
+        Code::UnknownName | Code::NotModelled => true,
+        Code::CapacityExceeded | Code::IndexOutOfRange => false,
+        code => code.severity() == Severity::Error,
+    };
+    here.iter().filter(|said| is_it(said)).map(|said| said.range).collect()
 }
 
 /// Kernels that are made of one scope, or at one call, say the same at the same place.

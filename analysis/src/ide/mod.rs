@@ -47,7 +47,7 @@ use tilefit_syntax::{Document, TextRange};
 pub use allocated_ir::AllocatedIr;
 pub use call_hierarchy::{CallItem, Calls};
 pub use code_actions::{CodeAction, Effect, Fix};
-pub use code_lens::{CodeLens, LensCommand, LensKind, LensText};
+pub use code_lens::{CodeLens, LensCommand, LensKind, LensText, Spoken, Unfinished};
 pub use completion::{Completion, CompletionKind, Completions, documentation};
 pub use configurations::KernelConfigurations;
 pub use confirmation::{Confirmation, KernelQuestion};

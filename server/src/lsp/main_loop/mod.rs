@@ -7,6 +7,7 @@ mod importers;
 pub(crate) mod queue;
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -150,6 +151,7 @@ impl MainLoop {
             }
             Event::Opened { uri, version, text } => self.open(uri, version, &text),
             Event::Changed { uri, version, changes } => self.change(&uri, version, changes),
+            Event::Saved { uri } => self.save(&uri),
             Event::Closed { uri } => self.close(uri),
             Event::EditorSettings(editor) => {
                 self.settings.editor = editor;
@@ -219,8 +221,18 @@ impl MainLoop {
         let revision = self.next_revision();
         let document = Document::new(text);
         let pending = Pending::Text;
-        let open =
-            OpenDocument { file, version, document, revision, pending, is_new: true, callers: 0, dumps: Vec::new() };
+        let open = OpenDocument {
+            file,
+            version,
+            document,
+            revision,
+            pending,
+            is_new: true,
+            callers: 0,
+            edited: None,
+            last_whole: Arc::default(),
+            dumps: Vec::new(),
+        };
         self.documents.insert(uri.clone(), open);
         self.look_for_dumps(&uri);
         self.behind.insert(uri);
@@ -233,13 +245,26 @@ impl MainLoop {
             return;
         };
         let watches = &mut self.watches;
-        let follow = |replaced: &_, inserted| watches.follow(uri, replaced, inserted);
+        let mut edited = None;
+        let follow = |replaced: &Range<usize>, inserted| {
+            edited = Some(replaced.start + inserted);
+            watches.follow(uri, replaced, inserted);
+        };
         answers::apply_changes(&mut open.document, changes, self.encoding, follow);
         open.version = version;
+        open.edited = edited;
         open.revision = revision;
         open.pending = Pending::Text;
         self.behind.insert(uri.clone());
         self.confirmations.stop(uri);
+    }
+
+    /// What is saved is not being typed.
+    fn save(&mut self, uri: &Uri) {
+        let edited = self.documents.get_mut(uri).and_then(|open| open.edited.take());
+        if edited.is_some() {
+            self.outbox.send(ToClient::Refresh);
+        }
     }
 
     fn close(&mut self, uri: Uri) {
@@ -302,7 +327,10 @@ impl MainLoop {
         for (uri, open) in &self.documents {
             self.host.set_excluded(open.file, self.selection.excludes(&path_of(uri)));
         }
-        self.documents.values_mut().for_each(|open| open.is_new = true);
+        for open in self.documents.values_mut() {
+            open.is_new = true;
+            open.last_whole = Arc::default();
+        }
         self.diagnose_all();
     }
 
@@ -532,6 +560,8 @@ impl MainLoop {
             document: open.document.clone(),
             encoding: self.encoding,
             settings_folder: self.settings.folder_that_counts("planner"),
+            edited: open.edited,
+            last_whole: Arc::clone(&open.last_whole),
         }
     }
 
