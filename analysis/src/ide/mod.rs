@@ -19,6 +19,7 @@ pub mod inlay_hints;
 mod inserted_tiles;
 mod jit;
 mod language;
+mod level;
 pub mod lowered_ir;
 pub mod memory_map;
 pub mod navigation;

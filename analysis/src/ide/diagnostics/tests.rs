@@ -85,7 +85,7 @@ fn what_follows_from_what_is_not_said_is_said() {
     let text = format!("{HEADER}    x = pl.load(a, [0, 0], [64, 128])\n    y = pl.exq(x)\n");
     expect![[r#"
         not-modelled pl.exq: not modelled: `pl` has no `exq`
-        not-modelled pl.exq(x): not modelled: tensor-level `pl.exq`
+        not-modelled pl.exq(x): not modelled: `pl.exq` on tensors
     "#]]
     .assert_eq(&said(&text, "[severity]\nunknown-name = \"off\"\n"));
 }
