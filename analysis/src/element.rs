@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::spelling::slips;
-
 macro_rules! dtypes {
     ($($variant:ident $name:literal $logical:literal $storage:literal $byte:literal;)*) => {
         /// Element types (`docs/reference/memory.md`, "Element types").
@@ -47,8 +45,10 @@ impl Dtype {
         if !longer.is_empty() {
             return longer;
         }
-        let fewest = names().map(|name| slips(&wrong, name)).min().filter(|&slips| slips <= MOST_SLIPS);
-        names().filter(|name| Some(slips(&wrong, name)) == fewest).collect()
+        // Letters that changed places are one slip.
+        let slips = |name: &str| strsim::osa_distance(&wrong, name);
+        let fewest = names().map(slips).min().filter(|&slips| slips <= MOST_SLIPS);
+        names().filter(|name| Some(slips(name)) == fewest).collect()
     }
 }
 

@@ -23,7 +23,6 @@ mod pairs;
 pub mod passes;
 mod printed;
 pub mod project;
-mod spelling;
 pub mod target;
 pub mod tlx;
 pub mod torch;

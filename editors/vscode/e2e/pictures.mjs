@@ -108,6 +108,16 @@ const scenes = {
       await must(async () => (await parts.boxes())?.some((box) => box.includes("staging")), "the staging in the map");
     },
   },
+  switch: {
+    file: "overflow.py",
+    top: 11,
+    size: [860, 520],
+    async play({ page, parts }) {
+      await must(() => parts.lens("Vec").count(), "the lens");
+      await parts.palette("tilefit: Switch planner or target");
+      await must(() => page.locator(".quick-input-list .monaco-list-row", { hasText: "ascend950" }).count(), "the list");
+    },
+  },
   scope: {
     file: "rms_norm.py",
     top: 4,

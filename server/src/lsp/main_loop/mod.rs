@@ -18,7 +18,7 @@ use tilefit_analysis::confirm::KernelsAsked;
 use tilefit_analysis::project::{Config, Confirm};
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_answers::convert::path_of;
-use tilefit_answers::ext::{MapOptions, SettingsInForce};
+use tilefit_answers::ext::{MapOptions, SettingsFrom, SettingsInForce};
 use tilefit_answers::{self as answers, View};
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
@@ -320,6 +320,11 @@ impl MainLoop {
             target: config.target.name().to_owned(),
             planner: config.planner.name().to_owned(),
             arch: config.tlx_arch.name().to_owned(),
+            from: SettingsFrom {
+                target: config.giver_of("target").to_owned(),
+                planner: config.giver_of("planner").to_owned(),
+                arch: config.giver_of("tlx.arch").to_owned(),
+            },
         }));
         self.host.set_config(config.clone());
         self.config = Some(config);
