@@ -670,6 +670,11 @@ fn kind<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> lower::Kind {
     function.map_or(lower::Kind::Python, |function| lower::kind(ast, function))
 }
 
+/// Whether a function is a kernel itself, and not one with scopes that become kernels.
+pub(crate) fn is_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    matches!(kind(db, unit), lower::Kind::Kernel(_))
+}
+
 /// The functions that the kernels of a unit are scopes of, where those are others than the unit.
 #[salsa::tracked(returns(ref))]
 fn kernel_sources<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Option<BlockKey>, Origin)>> {

@@ -68,6 +68,7 @@ codes! {
     DumpDiffers "dump-differs" Hint "the compiler's dump has tiles at other addresses";
     DuplicateKernel "duplicate-kernel" Warning "two kernels of one program have the same name";
     UnknownName "unknown-name" Warning "a kernel uses a name that nothing defines";
+    SyntaxError "syntax-error" Warning "a statement of a kernel does not parse";
     UnknownDtype "unknown-dtype" Error "no such element type";
     ShapeNotConstant "shape-not-constant" Error "a tile's shape must be constant";
     InvalidOperand "invalid-operand" Error "an operation does not take this operand";

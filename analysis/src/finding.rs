@@ -175,3 +175,13 @@ pub struct Related {
     pub at: Origin,
     pub message: String,
 }
+
+/// `16 KiB`, `1.5 KiB`, `96 B`: exact, or in bytes.
+pub fn bytes(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    match bytes {
+        _ if bytes >= KIB && bytes.is_multiple_of(KIB) => format!("{} KiB", bytes / KIB),
+        _ if bytes >= KIB && bytes.is_multiple_of(KIB / 4) => format!("{} KiB", bytes as f64 / KIB as f64),
+        _ => format!("{bytes} B"),
+    }
+}

@@ -378,6 +378,8 @@ features! {
     code_lenses() -> Vec<ide::CodeLens> = ide::code_lens::code_lenses;
     /// What a lens says, such as the use of each memory space; `None` where it is gone.
     code_lens(lens: ide::CodeLens) -> Option<ide::LensText> = ide::code_lens::code_lens;
+    /// What a lens for a memory map speaks of, and whether its text is whole, where `edited` is the place of the newest edit.
+    spoken(lens: ide::CodeLens, edited: Option<usize>) -> Option<ide::Spoken> = ide::code_lens::spoken;
     /// Programs, kernels and their tiles.
     document_symbols() -> Vec<ide::Symbol> = ide::symbols::document_symbols;
     /// The kernels of a file, `Program.kernel`, and the bytes of their names; nothing is planned.

@@ -54,6 +54,28 @@ pub struct Config {
     pub confirm: Confirm,
     /// The Python that runs it; found where none is named.
     pub python: Option<String>,
+    /// Who gave settings their values, by their keys; of the others the default counts.
+    pub given: BTreeMap<&'static str, Giver>,
+}
+
+/// Where a setting gets its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Giver {
+    /// An editor, or whoever calls the command line.
+    User,
+    TilefitToml,
+    PyprojectToml,
+}
+
+impl Giver {
+    /// As an editor is told of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Giver::User => "settings",
+            Giver::TilefitToml => "tilefit.toml",
+            Giver::PyprojectToml => "pyproject.toml",
+        }
+    }
 }
 
 /// When the author's compiler is asked to confirm a plan, which imports the author's module.
@@ -92,6 +114,7 @@ impl Default for Config {
             limits: Limits::DEFAULT,
             confirm: Confirm::default(),
             python: None,
+            given: BTreeMap::new(),
         }
     }
 }
@@ -502,16 +525,24 @@ pub const PERSONAL: [&str; 2] = ["confirm", "python"];
 impl Config {
     /// Puts `settings` over this configuration, and returns what was not understood.
     pub fn apply(&mut self, settings: &Table) -> Vec<ConfigProblem> {
+        self.apply_of(Giver::User, settings)
+    }
+
+    fn apply_of(&mut self, giver: Giver, settings: &Table) -> Vec<ConfigProblem> {
         let mut problems = Vec::new();
-        self.apply_under("", settings, &mut problems);
+        self.apply_under("", giver, settings, &mut problems);
         problems
     }
 
-    fn apply_under(&mut self, prefix: &str, settings: &Table, problems: &mut Vec<ConfigProblem>) {
+    fn apply_under(&mut self, prefix: &str, giver: Giver, settings: &Table, problems: &mut Vec<ConfigProblem>) {
         for (name, value) in settings {
             let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
             if let Some(setting) = SETTINGS.iter().find(|setting| setting.key == key) {
-                if (setting.set)(self, value).is_none() {
+                if (setting.set)(self, value).is_some() {
+                    // A GPU as the target says nothing of the NPU.
+                    let is_gpu = setting.key == "target" && value.as_str().and_then(Arch::from_name).is_some();
+                    self.given.insert(if is_gpu { "tlx.arch" } else { setting.key }, giver);
+                } else {
                     let message = setting
                         .misspelt(value)
                         .unwrap_or_else(|| format!("`{key}` takes {}, not {value}", setting.takes));
@@ -521,7 +552,7 @@ impl Config {
             }
             match value.as_table() {
                 Some(inner) if SETTINGS.iter().any(|setting| setting.key.starts_with(&format!("{key}."))) => {
-                    self.apply_under(&key, inner, problems);
+                    self.apply_under(&key, giver, inner, problems);
                 }
                 _ if CLIENT_KEYS.contains(&key.as_str()) => {}
                 _ => {
@@ -534,7 +565,7 @@ impl Config {
     }
 
     /// Puts settings of a repository over this configuration, which may come from anybody.
-    fn apply_of_repository(&mut self, mut settings: Table) -> Vec<ConfigProblem> {
+    fn apply_of_repository(&mut self, giver: Giver, mut settings: Table) -> Vec<ConfigProblem> {
         let personal = PERSONAL.iter().filter(|key| settings.remove(**key).is_some());
         let refused = personal.map(|key| ConfigProblem {
             key: (*key).to_owned(),
@@ -543,25 +574,31 @@ impl Config {
             ),
         });
         let refused: Vec<ConfigProblem> = refused.collect();
-        self.apply(&settings).into_iter().chain(refused).collect()
+        self.apply_of(giver, &settings).into_iter().chain(refused).collect()
     }
 
     /// Puts the text of a `tilefit.toml` over this configuration.
     pub fn apply_tilefit_toml(&mut self, text: &str) -> Vec<ConfigProblem> {
         match text.parse::<Table>() {
-            Ok(settings) => self.apply_of_repository(settings),
+            Ok(settings) => self.apply_of_repository(Giver::TilefitToml, settings),
             Err(error) => vec![ConfigProblem { key: String::new(), message: error.message().to_owned() }],
         }
     }
 
     /// Puts `[tool.tilefit]` of a `pyproject.toml` over this configuration. Other tools report broken TOML there.
     pub fn apply_pyproject_toml(&mut self, text: &str) -> Vec<ConfigProblem> {
-        section_of_pyproject(text).map_or_else(Vec::new, |settings| self.apply_of_repository(settings))
+        section_of_pyproject(text)
+            .map_or_else(Vec::new, |settings| self.apply_of_repository(Giver::PyprojectToml, settings))
     }
 
     /// Whether a `pyproject.toml` has settings of tilefit.
     pub fn is_in_pyproject_toml(text: &str) -> bool {
         section_of_pyproject(text).is_some()
+    }
+
+    /// Who gave a setting its value: `default`, `settings`, or the name of a file.
+    pub fn giver_of(&self, key: &str) -> &'static str {
+        self.given.get(key).map_or("default", |giver| giver.name())
     }
 
     /// The severity in force; `None` where the code is turned off.

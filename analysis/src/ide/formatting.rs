@@ -1,19 +1,10 @@
 //! How sizes, addresses and lifetimes are written for people.
 
+pub use crate::finding::bytes;
 use crate::memory::{Order, Plan, PlannedTile};
 
 use super::language::{Extent, Site};
 use super::{Context, PlacedUnit, pypto};
-
-/// `16 KiB`, `1.5 KiB`, `96 B`: exact, or in bytes.
-pub fn bytes(bytes: u64) -> String {
-    const KIB: u64 = 1024;
-    match bytes {
-        _ if bytes >= KIB && bytes.is_multiple_of(KIB) => format!("{} KiB", bytes / KIB),
-        _ if bytes >= KIB && bytes.is_multiple_of(KIB / 4) => format!("{} KiB", bytes as f64 / KIB as f64),
-        _ => format!("{bytes} B"),
-    }
-}
 
 /// `Vec 0x4000 16 KiB`; a part that is not known is left out.
 pub(crate) fn place(tile: &PlannedTile) -> String {
@@ -69,6 +60,21 @@ pub(crate) fn range(start: u64, end: u64, unit: &str) -> String {
 /// How much of a capacity is used, rounded up: nothing that is used is 0 %.
 pub(crate) fn percent(used: u64, capacity: u64) -> u64 {
     used.saturating_mul(100).div_ceil(capacity.max(1))
+}
+
+/// `92 %`, `⚠ 105 %, 8 KiB over`: how full a memory is, in the few words of a lens.
+pub(crate) fn fullness(used: u64, capacity: u64) -> String {
+    let percent = percent(used, capacity);
+    match over(used, capacity, "bytes") {
+        Some(over) => format!("⚠ {percent} %, {over}"),
+        None => format!("{percent} %"),
+    }
+}
+
+/// `8 KiB over`, of more than there is.
+pub(crate) fn over(used: u64, capacity: u64, unit: &str) -> Option<String> {
+    let over = used.checked_sub(capacity).filter(|&over| over > 0)?;
+    Some(format!("{} over", amount(over, unit)))
 }
 
 /// `65536 of 65536 bytes (100 %)`

@@ -150,6 +150,16 @@ const scenes = {
       await must(async () => (await (await parts.map())?.locator(".confirmation").count()) === 1, "the word of the compiler in the map");
     },
   },
+  switch: {
+    file: "overflow.py",
+    top: 11,
+    size: [860, 520],
+    async play({ page, parts }) {
+      await must(() => parts.lens("Vec").count(), "the lens");
+      await parts.palette("tilefit: Switch planner or target");
+      await must(() => page.locator(".quick-input-list .monaco-list-row", { hasText: "ascend950" }).count(), "the list");
+    },
+  },
   scope: {
     file: "rms_norm.py",
     top: 4,

@@ -37,7 +37,7 @@ pub use abilities::{Abilities, Shows};
 pub use allocated_ir::allocated_ir;
 pub use call_hierarchy::{incoming_calls, outgoing_calls, prepare_call_hierarchy};
 pub use code_action::{SettingEdit, code_actions};
-pub use code_lens::{Untold as UntoldLens, code_lenses, resolve_code_lens};
+pub use code_lens::{LastWhole, Untold as UntoldLens, code_lenses, resolve_code_lens};
 pub use completion::{completion, resolve_completion};
 pub use configurations::configurations;
 pub use content_change::apply as apply_changes;

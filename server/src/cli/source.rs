@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use tilefit_analysis::confirm::{Answered, KernelsAsked};
+use tilefit_analysis::confirm::{Answered, KernelsAsked, Question};
 use tilefit_analysis::ide::PlacedQuestion;
 use tilefit_analysis::memory::{OpenSearch, Patience};
 use tilefit_analysis::project::Config;

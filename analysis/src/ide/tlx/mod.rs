@@ -418,13 +418,14 @@ fn spec_view(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id
 fn title(tlx: &TlxKernel) -> String {
     let plan = &tlx.plan;
     let partly = if plan.is_exact(&tlx.kernel) { "" } else { " · partly known" };
-    let smem = match &tlx.traced {
-        Some(traced) => traced::amount(&traced.planned.plan.shared),
-        None => format!("≥ {}", plan.smem.all),
+    let (smem, low) = match &tlx.traced {
+        Some(traced) => (traced::amount(&traced.planned.plan.shared), traced.planned.plan.shared.low),
+        None => (format!("≥ {}", plan.smem.all), plan.smem.all),
     };
-    let mut parts = vec![format!("SMEM {smem}/{}", plan.arch.smem())];
+    let mut parts = vec![traced::part("SMEM", &smem, low, plan.arch.smem(), "bytes")];
     if plan.arch.tmem() > 0 && plan.tmem.all > 0 {
-        parts.push(format!("TMEM {}/{}", requested_columns(plan.tmem.all), plan.arch.tmem()));
+        let columns = requested_columns(plan.tmem.all);
+        parts.push(traced::part("TMEM", &columns.to_string(), columns, plan.arch.tmem(), "columns"));
     }
     format!("{}{partly}", parts.join(" · "))
 }

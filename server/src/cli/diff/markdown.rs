@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tilefit_answers::markdown::without_links;
+use tilefit_answers::markdown::{Dialect, without_links};
 
 use super::Base;
 use super::compared::{Compared, Difference, MemoryChange};
@@ -33,7 +33,7 @@ pub(super) fn report(compared: &Compared, base: &Base) -> String {
     if findings.len() > MOST_ROWS {
         let _ = writeln!(page, "\n{} more findings are left out.", findings.len() - MOST_ROWS);
     }
-    without_links(&page)
+    without_links(&page, Dialect::Named)
 }
 
 fn rows(difference: &Difference, others: usize) -> Vec<String> {

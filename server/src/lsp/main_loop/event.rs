@@ -30,6 +30,9 @@ pub(crate) enum Event {
         version: i32,
         changes: Vec<TextDocumentContentChangeEvent>,
     },
+    Saved {
+        uri: Uri,
+    },
     Closed {
         uri: Uri,
     },

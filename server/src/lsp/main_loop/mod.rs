@@ -19,7 +19,7 @@ use tilefit_analysis::confirm::{Answers, KernelsAsked};
 use tilefit_analysis::project::{Config, Confirm};
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_answers::convert::path_of;
-use tilefit_answers::ext::{MapOptions, SettingsInForce};
+use tilefit_answers::ext::{MapOptions, SettingsFrom, SettingsInForce};
 use tilefit_answers::{self as answers, View};
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
@@ -153,6 +153,7 @@ impl MainLoop {
             }
             Event::Opened { uri, version, text } => self.open(uri, version, &text),
             Event::Changed { uri, version, changes } => self.change(&uri, version, changes),
+            Event::Saved { uri } => self.save(&uri),
             Event::Closed { uri } => self.close(uri),
             Event::EditorSettings(editor) => {
                 self.settings.editor = editor;
@@ -241,6 +242,8 @@ impl MainLoop {
             at: 0,
             is_new: true,
             callers: 0,
+            edited: None,
+            last_whole: Arc::default(),
             dumps: Vec::new(),
         };
         self.documents.insert(uri.clone(), open);
@@ -256,16 +259,27 @@ impl MainLoop {
         };
         let watches = &mut self.watches;
         let at = &mut open.at;
+        let mut edited = None;
         let follow = |replaced: &Range<usize>, inserted| {
             *at = replaced.start;
+            edited = Some(replaced.start + inserted);
             watches.follow(uri, replaced, inserted);
         };
         answers::apply_changes(&mut open.document, changes, self.encoding, follow);
         open.version = version;
+        open.edited = edited;
         open.revision = revision;
         open.pending = Pending::Text;
         self.behind.insert(uri.clone());
         self.confirmations.stop(uri);
+    }
+
+    /// What is saved is not being typed.
+    fn save(&mut self, uri: &Uri) {
+        let edited = self.documents.get_mut(uri).and_then(|open| open.edited.take());
+        if edited.is_some() {
+            self.outbox.send(ToClient::Refresh);
+        }
     }
 
     fn close(&mut self, uri: Uri) {
@@ -323,6 +337,11 @@ impl MainLoop {
             target: config.target.name().to_owned(),
             planner: config.planner.name().to_owned(),
             arch: config.tlx_arch.name().to_owned(),
+            from: SettingsFrom {
+                target: config.giver_of("target").to_owned(),
+                planner: config.giver_of("planner").to_owned(),
+                arch: config.giver_of("tlx.arch").to_owned(),
+            },
         }));
         self.host.set_config(config.clone());
         self.config = Some(config);
@@ -330,7 +349,10 @@ impl MainLoop {
         for (uri, open) in &self.documents {
             self.host.set_excluded(open.file, self.selection.excludes(&path_of(uri)));
         }
-        self.documents.values_mut().for_each(|open| open.is_new = true);
+        for open in self.documents.values_mut() {
+            open.is_new = true;
+            open.last_whole = Arc::default();
+        }
         self.diagnose_all();
     }
 
@@ -579,6 +601,8 @@ impl MainLoop {
             document: open.document.clone(),
             encoding: self.encoding,
             settings_folder: self.settings.folder_that_counts("planner"),
+            edited: open.edited,
+            last_whole: Arc::clone(&open.last_whole),
         }
     }
 

@@ -213,6 +213,7 @@ impl LanguageServer for Backend {
     }
 
     async fn did_save(&self, params: DidSaveTextDocumentParams) {
+        self.queue.post(Event::Saved { uri: params.text_document.uri.clone() });
         // The text is known already. The compiler reads what is on disk.
         self.queue.post(Event::Confirm { uri: params.text_document.uri, is_awaited: false });
     }
