@@ -165,8 +165,8 @@ fn synchronisation_from_source_is_sound() {
           4156 of 4156 single removals of a pair or barrier detected
         tests/conformance/pypto-tensor: 233 kernels, 231 complete, 233 sound
           1880 of 1880 single removals of a pair or barrier detected
-        docs/examples: 13 kernels, 13 complete, 13 sound
-          129 of 129 single removals of a pair or barrier detected
+        docs/examples: 14 kernels, 14 complete, 14 sound
+          136 of 136 single removals of a pair or barrier detected
     "#]]
     .assert_eq(&report);
 }
