@@ -72,7 +72,7 @@ impl fmt::Display for Reason {
         match &self.0.remedy {
             None => Ok(()),
             Some(remedy @ Remedy::Shape { .. }) => write!(f, "; annotate it, or write `{remedy}` above the function"),
-            Some(remedy @ Remedy::Value { .. }) => write!(f, "; a comment `{remedy}` gives it one"),
+            Some(remedy @ Remedy::Value { .. }) => write!(f, "; add a comment `{remedy}` above the kernel"),
         }
     }
 }
@@ -174,4 +174,14 @@ impl Finding {
 pub struct Related {
     pub at: Origin,
     pub message: String,
+}
+
+/// `16 KiB`, `1.5 KiB`, `96 B`: exact, or in bytes.
+pub(crate) fn bytes(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    match bytes {
+        _ if bytes >= KIB && bytes.is_multiple_of(KIB) => format!("{} KiB", bytes / KIB),
+        _ if bytes >= KIB && bytes.is_multiple_of(KIB / 4) => format!("{} KiB", bytes as f64 / KIB as f64),
+        _ => format!("{bytes} B"),
+    }
 }

@@ -178,7 +178,7 @@ fn a_vector_kernel_that_is_launched_in_two_ways_is_not_clear() {
     check(
         &pair("", 0, &groups),
         expect![[r#"
-            P.vector partial ["a vector kernel of which it is not clear whether the second vector unit repeats it"] [x 0x0]
+            P.vector partial ["a vector kernel that the second vector unit may repeat"] [x 0x0]
             P.cube exact [] [p ?]
         "#]],
     );
@@ -191,7 +191,7 @@ fn a_partner_of_no_core_is_not_clear() {
     check(
         &in_core,
         expect![[r#"
-            P.vector partial ["a vector kernel of which it is not clear whether the second vector unit repeats it"] [x 0x0]
+            P.vector partial ["a vector kernel that the second vector unit may repeat"] [x 0x0]
             P.cube exact [] [p ?]
         "#]],
     );

@@ -554,7 +554,7 @@ def main(flag):
 "#
         ),
         expect_test::expect![[r#"
-            twice partial ["the element type of the tensor is not known"] []
+            twice partial ["the element type of the tensor is unknown"] []
             assumes: `y` is [64, 32] FP16, as in the call in `main`
         "#]],
     );
@@ -645,7 +645,7 @@ def kernel(x: pl.Tensor[[ROWS, COLS], pl.FP32], y: pl.Out[pl.Tensor[[ROWS, COLS]
 "#,
         expect_test::expect![[r#"
             kernel_incore_0 exact [] [x 32768, t__tmp_v0 32768]
-            assumes: the program is started without arguments
+            assumes: the script runs without arguments
             assumes: `MODEL` is not set in the environment
         "#]],
     );

@@ -1,19 +1,10 @@
 //! How sizes, addresses and lifetimes are written for people.
 
+pub(crate) use crate::finding::bytes;
 use crate::memory::{Order, Plan, PlannedTile};
 
 use super::language::{Extent, Site};
 use super::{Context, PlacedUnit, pypto};
-
-/// `16 KiB`, `1.5 KiB`, `96 B`: exact, or in bytes.
-pub(crate) fn bytes(bytes: u64) -> String {
-    const KIB: u64 = 1024;
-    match bytes {
-        _ if bytes >= KIB && bytes.is_multiple_of(KIB) => format!("{} KiB", bytes / KIB),
-        _ if bytes >= KIB && bytes.is_multiple_of(KIB / 4) => format!("{} KiB", bytes as f64 / KIB as f64),
-        _ => format!("{bytes} B"),
-    }
-}
 
 /// `Vec 0x4000 16 KiB`; a part that is not known is left out.
 pub(crate) fn place(tile: &PlannedTile) -> String {

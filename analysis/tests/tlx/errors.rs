@@ -111,7 +111,7 @@ view = a[0]",
         "F7, read",
         Code::Rejected,
         Severity::Error,
-        "`num` must be a constexpr without introducing any `ast.Assign` nodes: what is computed at run time is a tensor",
+        "`num` must be a constexpr without introducing any `ast.Assign` nodes: a value computed at run time is a tensor",
         "
 a = tlx.local_alloc((64, 64), tl.float32, «tl.program_id(0)»)
 view = a[0]",

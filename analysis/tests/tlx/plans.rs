@@ -104,7 +104,7 @@ def kernel(n: tl.constexpr = 2):
               line 15: error [invalid-overlap] storage_alias_spec already has a set_buffer_overlap defined; each spec can only have one overlap definition
               line 11: warning [missing-leaf] `b` is allocated from `spec` but is not in its overlap definition, so it lies at offset 0, over the others; add it to the reuse group
               line 13: warning [missing-leaf] `d` is allocated from `spec` but is not in its overlap definition, so it lies at offset 0, over the others; add it to the reuse group
-              line 3: hint [not-modelled] not modelled: some sizes are not known: `reuse` is no buffer (2 more)
+              line 3: hint [not-modelled] not modelled: some sizes are not known: `reuse` is not a buffer (2 more)
         "#]],
     );
 }

@@ -285,7 +285,7 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
               line 14: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
               line 15: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
               line 15: error [invalid-overlap] a nested reuse_group must have another group_type than its parent
-              line 3: hint [not-modelled] not modelled: some sizes are not known: an element of the group is no buffer
+              line 3: hint [not-modelled] not modelled: some sizes are not known: an element of the group is not a buffer
         "#]],
         expect![[r#"
             kernel on sm_100: rejected, smem 0–, tmem 0–
@@ -298,7 +298,7 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
               line 12: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
               line 14: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
               line 15: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
-              line 3: hint [not-modelled] not modelled: some sizes are not known: an element of the group is no buffer
+              line 3: hint [not-modelled] not modelled: some sizes are not known: an element of the group is not a buffer
         "#]],
     );
 }
@@ -424,7 +424,7 @@ def kernel(BLOCK_M: tl.constexpr = 64):
               spec: size Some(32768), extent Some(32768)
               a_tiles [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b_tiles [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
-              line 12: error [spec-too-small] not enough space for distinct allocations: need 32768 bytes, have 16384 bytes; make `buffer_size_bytes` larger or leave it out
+              line 12: error [spec-too-small] not enough space for distinct allocations: need 32768 bytes, have 16384 bytes; make `buffer_size_bytes` larger, or remove it
         "#]],
         expect![[r#"
             kernel on sm_100: exact, smem 65536, tmem 0
@@ -525,7 +525,7 @@ def kernel():
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               line 4: error [spec-too-small] shared_buffer_def size 1024 is too small, requires at least 32768 bytes
-              line 7: error [spec-too-small] not enough space for distinct allocations: need 32768 bytes, have 512 bytes; make `buffer_size_bytes` larger or leave it out
+              line 7: error [spec-too-small] not enough space for distinct allocations: need 32768 bytes, have 512 bytes; make `buffer_size_bytes` larger, or remove it
         "#]],
         expect![[r#"
             kernel on sm_100: rejected, smem 65536, tmem 0

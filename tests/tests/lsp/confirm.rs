@@ -160,7 +160,7 @@ fn a_compiler_that_fails_costs_its_own_answer() {
         ),
         ("shape", "say({'id': asked['id'], 'shared': 'much'})", "says what nobody understands"),
         ("flood", "while True: sys.stdout.write('x' * 65536)", "has ended"),
-        ("closes", "os.close(1); time.sleep(1000)", "says nothing any more"),
+        ("closes", "os.close(1); time.sleep(1000)", "has closed its output"),
     ] {
         let mut session = Session::new(name, "command", answer);
         session.command();

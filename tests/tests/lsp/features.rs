@@ -40,7 +40,14 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         "for clients that only ask; also for files that are not open; in parts, and an answer waits until something changes",
     ),
     ("related locations, code, page, tags", Otherwise, Yes, Yes, Yes, "every buffer that is live at the peak"),
-    ("hover", Declared("/hoverProvider"), Yes, Yes, Yes, "address, bytes, live range and reuse group of a tile; operations"),
+    (
+        "hover",
+        Declared("/hoverProvider"),
+        Yes,
+        Yes,
+        Yes,
+        "address, bytes, live range and reuse group of a tile; operations",
+    ),
     (
         "completion",
         Declared("/completionProvider"),
@@ -75,14 +82,7 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         Unknown,
         "`source.fixAll.tilefit`, and `tilefit check --fix`",
     ),
-    (
-        "definition",
-        Declared("/definitionProvider"),
-        Yes,
-        Yes,
-        Yes,
-        "the binding of a name, also in imported files",
-    ),
+    ("definition", Declared("/definitionProvider"), Yes, Yes, Yes, "the binding of a name, also in imported files"),
     (
         "references",
         Declared("/referencesProvider"),
@@ -99,7 +99,14 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         Yes,
         "also in files that are not open; refused with a reason if it would change the meaning",
     ),
-    ("highlights", Declared("/documentHighlightProvider"), Yes, Yes, Yes, "with a setting, all tiles that share the memory"),
+    (
+        "highlights",
+        Declared("/documentHighlightProvider"),
+        Yes,
+        Yes,
+        Yes,
+        "with a setting, all tiles that share the memory",
+    ),
     (
         "symbols of a document",
         Declared("/documentSymbolProvider"),
