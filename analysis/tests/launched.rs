@@ -51,21 +51,21 @@ fn launched(body: &str) -> String {
 #[test]
 fn operands_that_every_caller_made_may_be_loaded_once() {
     let noted = expect![[r#"
-        P.product partial ["the load of `h`, which the compiler may take out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
+        P.product partial ["the load of `h`, which the compiler may move out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
     "#]];
     let make = "hid = pl.create_tensor([16, 128], dtype=pl.BF16)\nhid = self.fill(x, hid)\n";
     check(&launched(&format!("{make}o = self.product(hid, w, o)")), noted);
     check(
         &launched(&format!("{make}o = self.product(o=o, w=w, h=hid)")),
         expect![[r#"
-        P.product partial ["the load of `h`, which the compiler may take out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
+        P.product partial ["the load of `h`, which the compiler may move out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
     "#]],
     );
     // As what inlines into a function for the host.
     check(
         &launched("a, b = self.made(x)\no = self.product(a, w, o)"),
         expect![[r#"
-        P.product partial ["the load of `h`, which the compiler may take out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
+        P.product partial ["the load of `h`, which the compiler may move out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
     "#]],
     );
 }
