@@ -220,13 +220,13 @@ fn constants_are_read_from_other_files() {
         &root,
         &["check", "k.py"],
         &expect![[r#"
-            error[capacity-exceeded]: Vec buffer usage (262144 bytes) exceeds platform limit (188416 b
+            error[capacity-exceeded]: Vec overflow: `x` alone takes 256 KiB, 184 KiB available (72 KiB
               ╭▸ k.py:8:9
               │
             8 │         x = pl.load(a, [0, 0], [ROWS, 256])
               │         ━
               │         │
-              ╰╴        `x` takes 262144 bytes of Vec at the peak
+              ╰╴        `x` takes 256 KiB of Vec at the peak
 
             k.py:7: P.k (ascend910b, sequential)
               Vec        ████████████████████   262144 / 188416    140 %
@@ -247,24 +247,24 @@ fn an_overflow_is_shown_with_its_peak_and_a_bar() {
         &root,
         &["check", "overflow.py"],
         &expect![[r#"
-        error[capacity-exceeded]: Vec buffer usage (196608 bytes) exceeds platform limit (188416 b
-           ╭▸ overflow.py:22:9
-           │
-        20 │         value = pl.load(x, [0, 0], [ROWS, COLS])
-           │         ───── `value` takes 65536 bytes of Vec at the peak
-        21 │         gate = pl.load(g, [0, 0], [ROWS, COLS])
-           │         ──── `gate` takes 65536 bytes of Vec at the peak
-        22 │         squashed = pl.exp(gate)
-           │         ━━━━━━━━
-           │         │
-           ╰╴        `squashed` takes 65536 bytes of Vec at the peak
+            error[capacity-exceeded]: Vec overflow: 192 KiB live at once, 184 KiB available (8 KiB ove
+               ╭▸ overflow.py:22:9
+               │
+            20 │         value = pl.load(x, [0, 0], [ROWS, COLS])
+               │         ───── `value` takes 64 KiB of Vec at the peak
+            21 │         gate = pl.load(g, [0, 0], [ROWS, COLS])
+               │         ──── `gate` takes 64 KiB of Vec at the peak
+            22 │         squashed = pl.exp(gate)
+               │         ━━━━━━━━
+               │         │
+               ╰╴        `squashed` takes 64 KiB of Vec at the peak
 
-        overflow.py:14: Gate.gate (ascend910b, sequential)
-          Vec        ████████████████████   196608 / 188416    105 %
+            overflow.py:14: Gate.gate (ascend910b, sequential)
+              Vec        ████████████████████   196608 / 188416    105 %
 
-        1 file, 1 kernel (1 exact): 1 error, 0 warnings, 0 hints
-        exit 1
-    "#]],
+            1 file, 1 kernel (1 exact): 1 error, 0 warnings, 0 hints
+            exit 1
+        "#]],
     );
     assert_eq!(tilefit(&root, &["check", "--exit-zero", "overflow.py"]).code, Some(0));
 }
