@@ -60,11 +60,12 @@ fn question_of<'db>(
         let names: Vec<_> = missing.iter().map(|(name, _)| format!("`{name}`")).collect();
         let words: Vec<_> = missing.iter().map(|(name, example)| format!("{name}={example}")).collect();
         let comment = words.join(" ");
-        return Err(format!("{} has no value; write one, for example `# tilefit: {comment}`", names.join(", ")));
+        let (have, them) = if names.len() == 1 { ("has no value", "it") } else { ("have no values", "them") };
+        return Err(format!("{} {have}; write {them}, for example `# tilefit: {comment}`", names.join(", ")));
     }
     let ast = syntax(db, unit);
     let imports = imports(db, unit.file(db));
-    let function = scenario::function(ast).ok_or("there is not a function")?;
+    let function = scenario::function(ast).ok_or("there is no function")?;
     let is_gluon = scenario::is_gluon(ast, imports, function);
     let launched = launch_values(db, unit);
     let mut question = Question {
@@ -86,7 +87,7 @@ fn question_of<'db>(
         let given = match (is_constexpr, argument, value) {
             (true, _, None) if param.default.is_some() => continue,
             (true, _, None) => {
-                return Err(format!("`{name}` has no value; write one, for example `# tilefit: {name}=128`"));
+                return Err(format!("`{name}` has no value; write it, for example `# tilefit: {name}=128`"));
             }
             (true, _, Some(value)) => match python(&value) {
                 Some(text) => Given::Constant(text),
