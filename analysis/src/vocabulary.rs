@@ -237,7 +237,7 @@ pub(crate) const PYPTO: &[Word] = &[
     member("pl.SplitMode.UP_DOWN", "By rows."),
     member("pl.SplitMode.LEFT_RIGHT", "By columns."),
     member("pl.SplitMode.NONE", "Both do all of it."),
-    member("pl.ScopeMode.MANUAL", "The author."),
+    member("pl.ScopeMode.MANUAL", "Your code."),
     member("pl.PadValue.null", "Nothing defined."),
     member("pl.PadValue.zero", "Zeros."),
     member("pl.PadValue.max", "The largest value of the element type."),

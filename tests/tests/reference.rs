@@ -148,7 +148,7 @@ for i in pl.range(0, 4):
     y = pl.matmul_acc(y, l, l)",
     ),
     (
-        "`pl.split_aiv`, divided by the author",
+        "`pl.split_aiv`, divided by hand",
         "
 l = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)
 p = pl.matmul(l, l)
@@ -157,7 +157,7 @@ for unit in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN):
     y = pl.exp(h)",
     ),
     (
-        "vector work beside `pl.split_aiv`",
+        "vector work next to `pl.split_aiv`",
         "
 for unit in pl.split_aiv(2, mode=pl.SplitMode.NONE):
     t = pl.exp(x)
