@@ -82,9 +82,9 @@ fn literals(source: &str) -> Vec<(usize, String)> {
             let len = rest[open..].find(&close).expect("a raw string ends");
             found.push((line, rest[open..open + len].to_owned()));
             open + len + close.len()
-        } else if rest.starts_with('"') {
-            let len = quoted(&rest[1..]);
-            found.push((line, continued(&rest[1..1 + len])));
+        } else if let Some(text) = rest.strip_prefix('"') {
+            let len = quoted(text);
+            found.push((line, continued(&text[..len])));
             len + 2
         } else if rest.starts_with("'\"'") || rest.starts_with("'\\\"'") {
             rest[1..].find('\'').map_or(1, |end| end + 2)
