@@ -87,7 +87,7 @@ impl std::fmt::Display for By {
         write!(f, "{} {}", self.name, self.version)?;
         self.fork.iter().try_for_each(|fork| write!(f, " (a fork with {fork})"))?;
         self.with.iter().try_for_each(|with| write!(f, " with {with}"))?;
-        if self.known { Ok(()) } else { write!(f, ", a version that was never tested") }
+        if self.known { Ok(()) } else { write!(f, ", an untested version") }
     }
 }
 

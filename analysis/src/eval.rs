@@ -73,10 +73,8 @@ pub enum Assumption {
 impl fmt::Display for Assumption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Assumption::NoArguments => f.write_str("the program is started without arguments"),
-            Assumption::Imported => {
-                f.write_str("the file is imported, so that `if __name__ == \"__main__\":` does nothing")
-            }
+            Assumption::NoArguments => f.write_str("the script runs without arguments"),
+            Assumption::Imported => f.write_str("the file is imported, so `if __name__ == \"__main__\":` does nothing"),
             Assumption::NotSet(name) => write!(f, "`{name}` is not set in the environment"),
         }
     }
@@ -321,7 +319,7 @@ impl Evaluator<'_> {
                 }
                 unknown("a lambda")
             }
-            Expr::Other(kind) => unknown(format!("tilefit does not run a {}", kind.replace('_', " "))),
+            Expr::Other(kind) => unknown(format!("tilefit does not evaluate a {}", kind.replace('_', " "))),
             Expr::Error => unknown("the expression does not parse"),
             Expr::Dict(pairs) if pairs.len() > methods::MOST_ENTRIES => Constant::Unknown(methods::too_many_entries()),
             Expr::Dict(pairs) => {
@@ -331,7 +329,7 @@ impl Evaluator<'_> {
                         Expr::Unpacked(mapping) => match self.value(*mapping) {
                             Constant::Dict(more) => entries.extend(more),
                             Constant::Unknown(reason) => return Constant::Unknown(reason),
-                            _ => return unknown("unpacks something that is no dictionary"),
+                            _ => return unknown("unpacks a value that is not a dictionary"),
                         },
                         _ => entries.push((self.value(key), self.value(value))),
                     }
@@ -352,7 +350,7 @@ impl Evaluator<'_> {
                 }
             }
             Expr::Slice { .. } | Expr::Starred(_) | Expr::Unpacked(_) | Expr::Ellipsis => {
-                unknown("the expression is no constant")
+                unknown("the expression is not a constant")
             }
         }
     }
@@ -368,7 +366,7 @@ impl Evaluator<'_> {
                 Expr::Starred(list) => match self.value(*list) {
                     Constant::List(more) | Constant::Tuple(more) => values.extend(more),
                     Constant::Unknown(reason) => return Err(reason),
-                    _ => return Err(Reason::new("unpacks something that is no list or tuple")),
+                    _ => return Err(Reason::new("unpacks a value that is not a list or tuple")),
                 },
                 _ => values.push(self.value(element)),
             }
@@ -446,7 +444,7 @@ impl Evaluator<'_> {
         match (truth(&condition), condition) {
             (Some(truth), _) => Ok(truth),
             (None, Constant::Unknown(reason)) => Err(reason),
-            (None, _) => Err(Reason::new("a condition is not known")),
+            (None, _) => Err(Reason::new("a condition is unknown")),
         }
     }
 
@@ -456,7 +454,7 @@ impl Evaluator<'_> {
             Constant::List(items) | Constant::Tuple(items) => Ok(items),
             Constant::Dict(pairs) => Ok(pairs.into_iter().map(|(key, _)| key).collect()),
             Constant::Unknown(reason) => Err(reason),
-            _ => Err(Reason::new("goes through something that is no list or tuple")),
+            _ => Err(Reason::new("iterates over a value that is not a list or tuple")),
         }
     }
 
@@ -466,10 +464,10 @@ impl Evaluator<'_> {
             return Ok(vec![(name.to_owned(), item)]);
         }
         let (Some(targets), Constant::Tuple(items) | Constant::List(items)) = (self.ast.elements(target), item) else {
-            return Err(Reason::new("goes through a list by something else than names"));
+            return Err(Reason::new("iterates over a list with a target that is not a name"));
         };
         if targets.len() != items.len() {
-            return Err(Reason::new("goes through tuples of another length"));
+            return Err(Reason::new("unpacks tuples of another length in a loop"));
         }
         let pairs = targets.iter().zip(items).map(|(&target, item)| self.bound(target, item));
         Ok(pairs.collect::<Result<Vec<_>, _>>()?.concat())
@@ -495,7 +493,7 @@ impl Evaluator<'_> {
         let Some(mut path) = self.ast.dotted(expr) else {
             let Expr::Attribute { value, name } = self.ast.expr(expr) else { return unknown("no attribute") };
             let member = records::member(self.value(*value), name);
-            return member.unwrap_or_else(|| unknown(format!("an attribute `{name}` is not modelled")));
+            return member.unwrap_or_else(|| unknown(format!("the attribute `{name}`")));
         };
         if let Some(value) = self.scope.language_name(&path) {
             return value;
@@ -514,9 +512,9 @@ impl Evaluator<'_> {
                     .and_then(|(member, rest)| Some((self.scope.module_member(name, member)?, rest)));
                 let (object, members) = of_module.unwrap_or_else(|| (self.name(name), members));
                 let member = members.iter().try_fold(object, |object, member| records::member(object, member));
-                member.unwrap_or_else(|| unknown(format!("`{}` is not modelled", path.join("."))))
+                member.unwrap_or_else(|| unknown(format!("`{}`", path.join("."))))
             }
-            [] => unknown("an attribute of an expression is not modelled"),
+            [] => unknown("an attribute of an expression"),
         }
     }
 
@@ -589,7 +587,7 @@ impl Evaluator<'_> {
             [name, "get_byte"] => match self.name(name) {
                 Constant::Dtype(dtype) => Constant::Int(dtype.get_byte() as i64),
                 Constant::Unknown(reason) => Constant::Unknown(reason),
-                _ => unknown(format!("`{name}` is no element type")),
+                _ => unknown(format!("`{name}` is not an element type")),
             },
             _ => match (self.ast.expr(func), self.is_module(&path)) {
                 (Expr::Attribute { value, name }, false) => methods::call(self, *value, name, args),
@@ -597,7 +595,7 @@ impl Evaluator<'_> {
                     if self.scope.follows() {
                         self.arguments(args);
                     }
-                    unknown(format!("calls `{}`, which tilefit does not run", path.join(".")))
+                    unknown(format!("calls `{}`, which tilefit does not evaluate", path.join(".")))
                 }
             },
         }
@@ -658,7 +656,7 @@ impl Evaluator<'_> {
                 (Some(keyword), value) => entries.push((Constant::Str(keyword.clone()), value)),
                 (None, Constant::Dict(more)) => entries.extend(more),
                 (None, Constant::Unknown(reason)) => return Constant::Unknown(reason),
-                (None, _) => return unknown("makes a dictionary of something else"),
+                (None, _) => return unknown("makes a dictionary of an unknown value"),
             }
         }
         self.dictionary(entries.into_iter())
@@ -692,13 +690,13 @@ impl Evaluator<'_> {
                 self.scope.assume(Assumption::NotSet(name.clone()));
                 default.first().cloned().unwrap_or(Constant::None)
             }
-            _ => unknown("reads a variable of the environment"),
+            _ => unknown("reads an environment variable"),
         }
     }
 
     fn positional(&self, args: &[Arg]) -> Result<Vec<Constant>, Reason> {
         if args.iter().any(|arg| arg.keyword.is_some()) {
-            return Err(Reason::new("a call with keywords is not run"));
+            return Err(Reason::new("a call with keywords"));
         }
         self.all(&args.iter().map(|arg| arg.value).collect::<Vec<_>>())
     }
@@ -714,7 +712,7 @@ impl Evaluator<'_> {
                 let entry = pairs.iter().find(|(candidate, _)| *candidate == key);
                 return entry.map_or_else(|| unknown("the key is not in the dictionary"), |(_, value)| value.clone());
             }
-            _ => return unknown("indexes something that is no list or tuple"),
+            _ => return unknown("indexes a value that is not a list or tuple"),
         };
         if let Expr::Slice { lower, upper, step: None } = self.ast.expr(index) {
             let bound = |bound: &Option<ExprId>, default: usize| match bound.map(|bound| self.value(bound)) {
@@ -724,7 +722,7 @@ impl Evaluator<'_> {
                 Some(_) => None,
             };
             let (Some(from), Some(to)) = (bound(lower, 0), bound(upper, elements.len())) else {
-                return unknown("slices a list at an unknown place");
+                return unknown("slices a list at an unknown position");
             };
             let part = elements.get(from..to.max(from)).unwrap_or_default().to_vec();
             return if is_list { Constant::List(part) } else { Constant::Tuple(part) };
@@ -733,10 +731,10 @@ impl Evaluator<'_> {
             Constant::Int(at) => {
                 let at = if at < 0 { at + elements.len() as i64 } else { at };
                 let element = usize::try_from(at).ok().and_then(|at| elements.get(at));
-                element.cloned().unwrap_or_else(|| unknown("the index is outside of the list"))
+                element.cloned().unwrap_or_else(|| unknown("the index is out of range"))
             }
             Constant::Unknown(reason) => Constant::Unknown(reason),
-            _ => unknown("indexes a list with something that is no integer"),
+            _ => unknown("indexes a list with a value that is not an integer"),
         }
     }
 
@@ -752,7 +750,9 @@ impl Evaluator<'_> {
                         Constant::Unknown(reason) => Some(reason),
                         _ => None,
                     });
-                    return Constant::Unknown(reason.unwrap_or_else(|| Reason::new("compares unlike values")));
+                    return Constant::Unknown(
+                        reason.unwrap_or_else(|| Reason::new("compares values of different types")),
+                    );
                 }
             }
             left = right;

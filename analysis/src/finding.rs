@@ -72,7 +72,7 @@ impl fmt::Display for Reason {
         match &self.0.remedy {
             None => Ok(()),
             Some(remedy @ Remedy::Shape { .. }) => write!(f, "; annotate it, or write `{remedy}` above the function"),
-            Some(remedy @ Remedy::Value { .. }) => write!(f, "; a comment `{remedy}` gives it one"),
+            Some(remedy @ Remedy::Value { .. }) => write!(f, "; add a comment `{remedy}` above the kernel"),
         }
     }
 }

@@ -684,7 +684,7 @@ impl Var {
     pub(crate) fn lack_of_shape(&self) -> Reason {
         match &self.ty {
             Type::Tensor(tensor) if !tensor.rank_known => {
-                Reason::new(format!("the shape of `{}` is not known", self.name)).with_remedy(self.way_to_shape())
+                Reason::new(format!("the shape of `{}` is unknown", self.name)).with_remedy(self.way_to_shape())
             }
             _ => Reason::new(format!("the shape of `{}` is not constant", self.name)),
         }

@@ -101,8 +101,7 @@ fn refused_shape(name: &str, tile: &TileType) -> Option<String> {
     let &[rows, cols] = tile.shape.as_slice() else { return None };
     let Refused { problem, fine } = refused(rows, cols, tile.dtype, tile.space?, tile.layout())?;
     Some(format!(
-        "`{name}` has {problem}. The compiler accepts this, and the build fails later: make it [{}, {}], with \
-         valid_shape=[{rows}, {cols}] if only so much is data",
+        "`{name}` has {problem}. The compiler accepts it, but the build of the generated code fails; make it [{}, {}], with valid_shape=[{rows}, {cols}] if only that part is data",
         fine.0, fine.1
     ))
 }
@@ -139,8 +138,7 @@ pub(crate) fn refused(rows: u64, cols: u64, dtype: Dtype, space: Space, layout: 
             rows.saturating_mul(bytes)
         ),
         _ => format!(
-            "{rows} x {cols} elements, and {dtype} lies in {space} in boxes of {box_rows} x {unit_cols}; the instruction \
-             library takes whole boxes"
+            "{rows} x {cols} elements, but {dtype} is stored in {space} in boxes of {box_rows} x {unit_cols}; the instruction library takes whole boxes"
         ),
     };
     Some(Refused { problem, fine: (rows.next_multiple_of(unit_rows), cols.next_multiple_of(unit_cols)) })
@@ -177,8 +175,7 @@ fn uneven_product(kernel: &Kernel, call: &Call) -> Option<String> {
         .collect();
     (!uneven.is_empty()).then(|| {
         format!(
-            "a product of [{m}, {k}] and [{k}, {n}]: the matrix unit takes multiples of 16, and this has {}. The compiler \
-             accepts this, and the build fails later: load larger tiles, with valid_shape for the part that is data",
+            "a product of [{m}, {k}] and [{k}, {n}]: the matrix unit takes multiples of 16, but this has {}. The compiler accepts it, but the build of the generated code fails; load larger tiles, with valid_shape for the part that is data",
             uneven.join(", ")
         )
     })
@@ -209,8 +206,7 @@ fn narrow_transfer(kernel: &Kernel, target: Target, stmt: &Stmt, call: &Call) ->
     let (width, full) = (cols.checked_mul(bits)? / 8, full_width(target));
     (width < full).then(|| {
         format!(
-            "this {verb} moves rows of {width} bytes ({cols} {}); on {target} transfers reach full speed from {full} bytes on: \
-             {} columns or more at once",
+            "this {verb} moves rows of {width} bytes ({cols} {}); on {target}, transfers reach full speed at {full} bytes or more: use at least {} columns",
             tile.dtype,
             full * 8 / bits
         )
@@ -262,10 +258,10 @@ mod tests {
             g = pl.exp(pl.tile.create([16, 128], dtype=pl.FP32))
             out = pl.store(g, [0, 0], out)",
             expect![[r#"
-                1 tile-layout: `t` has rows of 20 bytes (5 FP32); the instruction library takes multiples of 32 bytes. The compiler accepts this, and the build fails later: make it [16, 8], with valid_shape=[16, 5] if only so much is data
-                2 tile-layout: `x` has rows of 20 bytes (5 FP32); the instruction library takes multiples of 32 bytes. The compiler accepts this, and the build fails later: make it [16, 8], with valid_shape=[16, 5] if only so much is data
-                3 tile-layout: `c` has columns of 48 bytes (12 FP32); the instruction library takes multiples of 32 bytes. The compiler accepts this, and the build fails later: make it [16, 1], with valid_shape=[12, 1] if only so much is data
-                4 tile-layout: `d` has columns of 48 bytes (12 FP32); the instruction library takes multiples of 32 bytes. The compiler accepts this, and the build fails later: make it [16, 1], with valid_shape=[12, 1] if only so much is data
+                1 tile-layout: `t` has rows of 20 bytes (5 FP32); the instruction library takes multiples of 32 bytes. The compiler accepts it, but the build of the generated code fails; make it [16, 8], with valid_shape=[16, 5] if only that part is data
+                2 tile-layout: `x` has rows of 20 bytes (5 FP32); the instruction library takes multiples of 32 bytes. The compiler accepts it, but the build of the generated code fails; make it [16, 8], with valid_shape=[16, 5] if only that part is data
+                3 tile-layout: `c` has columns of 48 bytes (12 FP32); the instruction library takes multiples of 32 bytes. The compiler accepts it, but the build of the generated code fails; make it [16, 1], with valid_shape=[12, 1] if only that part is data
+                4 tile-layout: `d` has columns of 48 bytes (12 FP32); the instruction library takes multiples of 32 bytes. The compiler accepts it, but the build of the generated code fails; make it [16, 1], with valid_shape=[12, 1] if only that part is data
             "#]],
         );
     }
@@ -280,7 +276,7 @@ mod tests {
             y = pl.exp(s)
             out = pl.store(x, [0, 0], out)",
             expect![[r#"
-                4 tile-layout: `y` has rows of 20 bytes (5 FP32); the instruction library takes multiples of 32 bytes. The compiler accepts this, and the build fails later: make it [16, 8], with valid_shape=[16, 5] if only so much is data
+                4 tile-layout: `y` has rows of 20 bytes (5 FP32); the instruction library takes multiples of 32 bytes. The compiler accepts it, but the build of the generated code fails; make it [16, 8], with valid_shape=[16, 5] if only that part is data
             "#]],
         );
     }
@@ -294,7 +290,7 @@ mod tests {
             z = pl.matmul(x, y)
             out = pl.store(z, [0, 0], out)",
             expect![[r#"
-                1 tile-layout: `x` has 24 x 256 elements, and FP16 lies in Mat in boxes of 16 x 16; the instruction library takes whole boxes. The compiler accepts this, and the build fails later: make it [32, 256], with valid_shape=[24, 256] if only so much is data
+                1 tile-layout: `x` has 24 x 256 elements, but FP16 is stored in Mat in boxes of 16 x 16; the instruction library takes whole boxes. The compiler accepts it, but the build of the generated code fails; make it [32, 256], with valid_shape=[24, 256] if only that part is data
             "#]],
         );
     }
@@ -310,17 +306,17 @@ mod tests {
             Target::Ascend910b,
             body,
             expect![[r#"
-                2 narrow-transfer: this load moves rows of 96 bytes (24 FP32); on ascend910b transfers reach full speed from 512 bytes on: 128 columns or more at once
-                5 narrow-transfer: this store moves rows of 96 bytes (24 FP32); on ascend910b transfers reach full speed from 512 bytes on: 128 columns or more at once
+                2 narrow-transfer: this load moves rows of 96 bytes (24 FP32); on ascend910b, transfers reach full speed at 512 bytes or more: use at least 128 columns
+                5 narrow-transfer: this store moves rows of 96 bytes (24 FP32); on ascend910b, transfers reach full speed at 512 bytes or more: use at least 128 columns
             "#]],
         );
         check(
             Target::Ascend950,
             body,
             expect![[r#"
-            2 narrow-transfer: this load moves rows of 96 bytes (24 FP32); on ascend950 transfers reach full speed from 128 bytes on: 32 columns or more at once
-            5 narrow-transfer: this store moves rows of 96 bytes (24 FP32); on ascend950 transfers reach full speed from 128 bytes on: 32 columns or more at once
-        "#]],
+                2 narrow-transfer: this load moves rows of 96 bytes (24 FP32); on ascend950, transfers reach full speed at 128 bytes or more: use at least 32 columns
+                5 narrow-transfer: this store moves rows of 96 bytes (24 FP32); on ascend950, transfers reach full speed at 128 bytes or more: use at least 32 columns
+            "#]],
         );
     }
 }

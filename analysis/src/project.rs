@@ -182,25 +182,25 @@ pub const SEVERITIES: [&str; 5] = ["error", "warning", "info", "hint", "off"];
 pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "target",
-        about: "The device that plans are made for: the NPU of PyPTO kernels, or the GPU of TLX, Gluon and Triton kernels that do not say theirs.",
+        about: "The device to plan for: the NPU for PyPTO kernels, or the GPU for TLX, Gluon and Triton kernels that do not name one.",
         shape: Shape::OneOf(&[
             ("ascend910b", "Ascend 910B: 184 KiB of Vec, 512 KiB of Mat, 128 KiB of Acc"),
             ("ascend950", "Ascend 950: 240 KiB of Vec, 512 KiB of Mat, 256 KiB of Acc"),
-            ("sm_70", "GPU: 98,304 bytes of shared memory a block"),
-            ("sm_75", "GPU: 65,536 bytes of shared memory a block"),
-            ("sm_80", "GPU: 166,912 bytes of shared memory a block"),
-            ("sm_86", "GPU: 101,376 bytes of shared memory a block"),
-            ("sm_87", "GPU: 166,912 bytes of shared memory a block"),
-            ("sm_89", "GPU: 101,376 bytes of shared memory a block"),
-            ("sm_90", "GPU: 232,448 bytes of shared memory a block"),
-            ("sm_100", "GPU: 232,448 bytes of shared memory a block"),
-            ("sm_103", "GPU: 232,448 bytes of shared memory a block"),
-            ("sm_107", "GPU: 232,448 bytes of shared memory a block"),
-            ("sm_110", "GPU: 232,448 bytes of shared memory a block"),
-            ("sm_120", "GPU: 101,376 bytes of shared memory a block"),
-            ("gfx942", "GPU: 65,536 bytes of shared memory a block"),
-            ("gfx950", "GPU: 163,840 bytes of shared memory a block"),
-            ("gfx1250", "GPU: 327,680 bytes of shared memory a block"),
+            ("sm_70", "GPU: 98,304 bytes of shared memory per block"),
+            ("sm_75", "GPU: 65,536 bytes of shared memory per block"),
+            ("sm_80", "GPU: 166,912 bytes of shared memory per block"),
+            ("sm_86", "GPU: 101,376 bytes of shared memory per block"),
+            ("sm_87", "GPU: 166,912 bytes of shared memory per block"),
+            ("sm_89", "GPU: 101,376 bytes of shared memory per block"),
+            ("sm_90", "GPU: 232,448 bytes of shared memory per block"),
+            ("sm_100", "GPU: 232,448 bytes of shared memory per block"),
+            ("sm_103", "GPU: 232,448 bytes of shared memory per block"),
+            ("sm_107", "GPU: 232,448 bytes of shared memory per block"),
+            ("sm_110", "GPU: 232,448 bytes of shared memory per block"),
+            ("sm_120", "GPU: 101,376 bytes of shared memory per block"),
+            ("gfx942", "GPU: 65,536 bytes of shared memory per block"),
+            ("gfx950", "GPU: 163,840 bytes of shared memory per block"),
+            ("gfx1250", "GPU: 327,680 bytes of shared memory per block"),
         ]),
         takes: "\"ascend910b\", \"ascend950\" or a GPU architecture, such as \"sm_100\"",
         set: |config, value| {
@@ -216,9 +216,9 @@ pub const SETTINGS: &[Setting] = &[
         key: "planner",
         about: "How buffers are placed in each memory space.",
         shape: Shape::OneOf(&[
-            ("auto", "Sequential while it fits, packed when it does not"),
-            ("sequential", "Buffers as the PyPTO compiler shares them"),
-            ("packed", "Offsets inside freed regions are used as well"),
+            ("auto", "sequential if it fits, else packed"),
+            ("sequential", "As the PyPTO compiler's default planner"),
+            ("packed", "Freed buffers are split and reused"),
             ("dsa-rp", "As the PyPTO compiler's opt-in planner DSA_RP"),
         ]),
         takes: "\"auto\", \"sequential\", \"packed\" or \"dsa-rp\"",
@@ -229,7 +229,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "capacity",
-        about: "Bytes by memory space that replace those of the target, such as `{ \"Vec\": 196608 }`.",
+        about: "Capacities in bytes that replace those of the target, by memory space: `{ \"Vec\": 196608 }`.",
         shape: Shape::Bytes,
         takes: "a table of bytes by memory space, such as { Vec = 196608 }",
         set: |config, value| {
@@ -243,7 +243,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "severity",
-        about: "Severities by diagnostic code that replace those of tilefit, such as `{ \"not-modelled\": \"off\" }`.",
+        about: "Severities that replace the defaults, by diagnostic code: `{ \"not-modelled\": \"off\" }`.",
         shape: Shape::Severities,
         takes: "a table of \"error\", \"warning\", \"info\", \"hint\" or \"off\" by diagnostic code",
         set: |config, value| {
@@ -264,7 +264,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "include",
-        about: "Only the files that match one of these patterns are looked at, as in a `.gitignore`; all of them without any.",
+        about: "Analyse only files that match one of these patterns, written as in a `.gitignore`. An empty list means all files.",
         shape: Shape::Patterns,
         takes: "a list of patterns, such as [\"kernels/\", \"*_kernel.py\"]",
         set: |config, value| {
@@ -274,7 +274,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "exclude",
-        about: "Files that match one of these patterns are not looked at, as in a `.gitignore`.",
+        about: "Do not analyse files that match one of these patterns, written as in a `.gitignore`.",
         shape: Shape::Patterns,
         takes: "a list of patterns, such as [\"build_output/\"]",
         set: |config, value| {
@@ -284,7 +284,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "inlayHints.enable",
-        about: "Show space, address and size after each tile.",
+        about: "Show memory, address and size after each tile.",
         shape: Shape::Flag(true),
         takes: "true or false",
         set: |config, value| {
@@ -314,7 +314,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "highlight.reuseGroup",
-        about: "Highlight the tiles that share the memory of the tile under the cursor too.",
+        about: "Also highlight the tiles that share the memory of the tile under the cursor.",
         shape: Shape::Flag(false),
         takes: "true or false",
         set: |config, value| {
@@ -334,7 +334,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "codegen.drain",
-        about: "Wait for the last store before the generated C++ of a kernel ends.",
+        about: "Wait for the last store at the end of the generated C++ of a kernel.",
         shape: Shape::Flag(false),
         takes: "true or false",
         set: |config, value| {
@@ -344,7 +344,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "completion.enable",
-        about: "Complete names in kernels. A Python server that finds the package of the kernels offers the same names.",
+        about: "Offer completions in kernels. A Python server that finds the package of the kernels offers the same names.",
         shape: Shape::Flag(true),
         takes: "true or false",
         set: |config, value| {
@@ -364,7 +364,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "codegen.insertSync",
-        about: "Add the synchronisation that the generated C++ needs between its statements.",
+        about: "Insert the synchronisation that the generated C++ needs between its statements.",
         shape: Shape::Flag(true),
         takes: "true or false",
         set: |config, value| {
@@ -374,7 +374,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "tlx.arch",
-        about: "The GPU of TLX, Gluon and Triton kernels that do not say theirs; `target` says the same.",
+        about: "The GPU for TLX, Gluon and Triton kernels that do not name one. `target` sets the same.",
         shape: Shape::Arch,
         takes: "a GPU architecture, such as \"sm_100\" or \"gfx950\"",
         set: |config, value| {
@@ -384,7 +384,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "devices",
-        about: "GPUs that the configurations of a kernel are shown for, beside its own: `[\"sm_80\", \"sm_90\"]`.",
+        about: "GPUs to show the configurations of a kernel for, in addition to its own: `[\"sm_80\", \"sm_90\"]`.",
         shape: Shape::Archs,
         takes: "a list of GPU architectures, such as [\"sm_80\", \"sm_90\"]",
         set: |config, value| {
@@ -395,7 +395,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "triton",
-        about: "The Triton compiler of TLX, Gluon and Triton kernels that do not say theirs.",
+        about: "The Triton compiler for TLX, Gluon and Triton kernels that do not name one.",
         shape: Shape::OneOf(&[
             ("any", "Triton 3.9 for Gluon and Triton, any of them for TLX"),
             ("3.8", "Triton 3.8"),
@@ -414,10 +414,10 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "tlx.rules",
-        about: "What TLX kernels are judged by.",
+        about: "The rules for TLX kernels.",
         shape: Shape::OneOf(&[
-            ("compiler", "What the Triton compiler does"),
-            ("seed", "What the design document of storage alias specs says"),
+            ("compiler", "As the Triton compiler"),
+            ("seed", "As the design document of storage alias specs"),
         ]),
         takes: "\"compiler\" or \"seed\"",
         set: |config, value| {
@@ -427,8 +427,8 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "shapes",
-        about: "Tensors that `@pl.jit` functions are called with, by function and parameter, for parameters whose annotation has no shape: \
-                `{ \"norm\": { \"x\": \"[4096, 7168] bf16\" } }`. A comment in the source speaks first.",
+        about: "Shapes for parameters of `@pl.jit` functions whose annotation has none, by function and parameter: \
+                `{ \"norm\": { \"x\": \"[4096, 7168] bf16\" } }`. A comment in the source overrides it.",
         shape: Shape::Tensors,
         takes: "tables of tensors by function, such as { norm = { x = \"[4096, 7168] bf16\" } }",
         set: |config, value| {
@@ -444,7 +444,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "tlx.scenarios",
         about: "Values for the parameters of TLX kernels, by kernel: `{ \"attention\": { \"HEAD_DIM\": [64, 128], \"desc_q\": \"bf16\" } }`. \
-                A list is one scenario for each element; `*` stands for every kernel without its own.",
+                A list is one scenario for each element; `*` is for every kernel without its own entry.",
         shape: Shape::Scenarios,
         takes: "tables of values by kernel, such as { attention = { HEAD_DIM = [64, 128], q = \"bf16\" } }",
         set: |config, value| {
@@ -456,12 +456,11 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "confirm",
-        about: "When the compiler that is installed is asked whether it plans the same. That imports the file, as running its tests does; in the \
-                settings of a user or an editor only, never in those of a repository.",
+        about: "When to ask the installed compiler to confirm plans. That imports the file, as running its tests does. Allowed only in the settings of a user or an editor, never in those of a repository.",
         shape: Shape::OneOf(&[
-            ("never", "No compiler is ever run"),
-            ("command", "When you ask for it"),
-            ("save", "When you ask for it, and whenever a file with kernels is saved"),
+            ("never", "Never run a compiler"),
+            ("command", "On request"),
+            ("save", "On request, and whenever a file with kernels is saved"),
         ]),
         takes: "\"never\", \"command\" or \"save\"",
         set: |config, value| {
@@ -476,8 +475,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "python",
-        about: "The Python with the compiler, or its virtual environment. Where nothing is set: the active virtual environment, `.venv` of the \
-                workspace, the first Python on the path. In the settings of a user or an editor only, never in those of a repository.",
+        about: "The Python with the compiler, or its virtual environment. Default: the active virtual environment, `.venv` of the workspace, the first Python on the path. Allowed only in the settings of a user or an editor, never in those of a repository.",
         shape: Shape::Text,
         takes: "a path, such as \"~/kernels/.venv\" or \"python3.12\"",
         set: |config, value| {
@@ -488,7 +486,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "limits.statements",
-        about: "A loop that the compiler copies (`pl.unroll`, `pl.pipeline`) is copied while its kernel has no more statements than this.",
+        about: "Largest number of statements of a kernel up to which loops that the compiler copies (`pl.unroll`, `pl.pipeline`) are copied.",
         shape: Shape::Count(Limits::DEFAULT.statements),
         takes: "a number above zero",
         set: |config, value| {
@@ -498,7 +496,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "limits.steps",
-        about: "A kernel for which a stage of the analysis takes more steps than this, about ten million a second, is too large to be analysed.",
+        about: "Largest number of steps (about ten million per second) of one stage of the analysis. A kernel that needs more is not analysed.",
         shape: Shape::Count(Limits::DEFAULT.steps),
         takes: "a number above zero",
         set: |config, value| {
@@ -570,7 +568,7 @@ impl Config {
         let refused = personal.map(|key| ConfigProblem {
             key: (*key).to_owned(),
             message: format!(
-                "`{key}` counts in the settings of your editor only, for a repository may come from anybody"
+                "`{key}` is allowed only in the settings of your editor, because a repository may come from anybody"
             ),
         });
         let refused: Vec<ConfigProblem> = refused.collect();

@@ -146,7 +146,7 @@ pub const COMPILER: Compiler = Compiler {
     name: "PyPTO",
     commit: "e2d0f78ae",
     date: "August 2026",
-    later: "compilers since September 2026 divide freed ranges again (pypto #2649) and may accept it without",
+    later: "compilers since September 2026 split freed ranges (pypto #2649) and may accept it without",
 };
 
 impl Compiler {

@@ -61,7 +61,7 @@ pub fn name(path: &[&str]) -> Option<Constant> {
 /// What a call gives; `None` where the function is none of PyTorch's.
 pub fn call(path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
     let ["torch", name] = path else { return None };
-    let not_run = || unknown(format!("calls `torch.{name}`, which tilefit does not run"));
+    let not_run = || unknown(format!("calls `torch.{name}`, which tilefit does not evaluate"));
     Some(made(name, &arguments()).map_or_else(not_run, Constant::object))
 }
 
@@ -202,11 +202,14 @@ fn method(tensor: &Tensor, name: &str, args: &[Constant]) -> Constant {
         ("size", [Constant::Int(axis)]) => {
             let axis = if *axis < 0 { *axis + tensor.shape.len() as i64 } else { *axis };
             let extent = usize::try_from(axis).ok().and_then(|axis| tensor.shape.get(axis));
-            return extent.map_or_else(|| unknown("an axis that is not there"), |extent| Constant::Int(*extent));
+            return extent.map_or_else(|| unknown("an axis that does not exist"), |extent| Constant::Int(*extent));
         }
         _ => None,
     };
-    result.map_or_else(|| unknown(format!("calls `{name}` of a tensor, which tilefit does not run")), Constant::object)
+    result.map_or_else(
+        || unknown(format!("calls `{name}` of a tensor, which tilefit does not evaluate")),
+        Constant::object,
+    )
 }
 
 /// `tensor.name`

@@ -81,7 +81,7 @@ pub(crate) const PYPTO: &[Word] = &[
     function(
         "pl.TileView",
         &["*", "valid_shape=…", "blayout=…", "slayout=…", "fractal=…", "pad=pl.PadValue.null"],
-        "How the elements of a tile lie. What is left out follows from shape and memory space.",
+        "How the elements of a tile are stored. Omitted parts follow from shape and memory space.",
     ),
     function(
         "pl.range",
@@ -89,17 +89,21 @@ pub(crate) const PYPTO: &[Word] = &[
         "`pl.range(stop)`, `(start, stop)` or `(start, stop, step)`: a loop. Names that are rebound are carried, or those of \
          `init_values`.",
     ),
-    function("pl.tensor.dim", &["tensor", "axis"], "The extent of a tensor along an axis, as a value of run time."),
+    function("pl.tensor.dim", &["tensor", "axis"], "The extent of a tensor along an axis, as a run-time value."),
     function("pl.parallel", &["*bounds", "init_values=None"], "A loop whose iterations may run at the same time."),
     function("pl.unroll", &["*bounds"], "A loop with constant bounds; the compiler copies its body."),
     function(
         "pl.pipeline",
         &["*bounds", "stage", "init_values=None"],
-        "A loop of which `stage` iterations overlap. Each stage has buffers of its own while they fit.",
+        "A loop in which `stage` iterations overlap. Each stage has its own buffers if they fit.",
     ),
     function("pl.while_", &["*", "init_values"], "A loop that runs while the `pl.cond` at its start holds."),
     function("pl.cond", &["condition"], "The condition of `pl.while_`; the first statement of its body."),
-    function("pl.yield_", &["*values"], "What a branch or a loop body hands on; the last statement."),
+    function(
+        "pl.yield_",
+        &["*values"],
+        "The values that a branch or a loop body passes on; must be the last statement.",
+    ),
     function("pl.const", &["value", "dtype"], "A constant of a given element type."),
     function("pl.dynamic", &["name"], "An extent that is known at run time only."),
     function(
@@ -126,7 +130,7 @@ pub(crate) const PYPTO: &[Word] = &[
             "name_hint=''",
             "windowize=True",
         ],
-        "With `level=pl.Level.CORE_GROUP`: a scope that the compiler makes a kernel of.",
+        "With `level=pl.Level.CORE_GROUP`: a scope that the compiler turns into a kernel.",
     ),
     function(
         "pl.spmd",
@@ -145,12 +149,12 @@ pub(crate) const PYPTO: &[Word] = &[
     function(
         "pl.system.available_cluster_count",
         &[],
-        "How many cubes the chip of this run has; for `pl.spmd` around what they compute.",
+        "The number of cubes of the chip; for `pl.spmd` around their work.",
     ),
     function(
         "pl.system.available_aiv_count",
         &[],
-        "How many vector units the chip of this run has; for `pl.spmd` around what only they compute.",
+        "The number of vector units of the chip; for `pl.spmd` around work that only they do.",
     ),
     function("pl.split_aiv", &["n", "*", "mode"], "A region that runs on both vector cores, each on its part."),
     function(
@@ -161,7 +165,7 @@ pub(crate) const PYPTO: &[Word] = &[
     function("pl.cross_core_slot", &["*", "slot_num"], "For `optimizations=`: slots of the pipes between the cores."),
     function("pl.cluster", &["*", "name_hint=''"], "Schedules its tasks together."),
     function("pl.scope", &["*", "mode=…"], "Orders tasks; no memory."),
-    function("pl.manual_scope", &[], "A scope whose tasks the author orders: `pl.scope(mode=pl.ScopeMode.MANUAL)`."),
+    function("pl.manual_scope", &[], "A scope whose tasks you order: `pl.scope(mode=pl.ScopeMode.MANUAL)`."),
     function(
         "pl.submit",
         &["kernel", "*args", "deps=None", "dumps=None", "allow_early_resolve=False", "predicate=None", "device=None"],
@@ -182,7 +186,7 @@ pub(crate) const PYPTO: &[Word] = &[
         ],
         "Launches a kernel on many cores: its results, and an id that later tasks can wait for.",
     ),
-    function("pl.no_dep", &["tensor"], "An argument that no order between tasks follows from."),
+    function("pl.no_dep", &["tensor"], "An argument that does not order tasks."),
     function("pl.dump_tag", &["tensor"], "Marks a tensor whose values are dumped at run time."),
     function("pl.static_print", &["*values"], "Prints while the compiler reads the kernel."),
     function("pl.static_assert", &["condition", "msg=''"], "Fails while the compiler reads the kernel."),
@@ -192,7 +196,7 @@ pub(crate) const PYPTO: &[Word] = &[
     enumeration("pl.Level", "Where a scope runs."),
     enumeration("pl.SplitMode", "How the vector cores divide work."),
     enumeration("pl.ScopeMode", "Who orders the tasks of a scope."),
-    enumeration("pl.PadValue", "What is outside of a tile's valid shape."),
+    enumeration("pl.PadValue", "The value of elements outside a tile's valid shape."),
     enumeration("pl.TileLayout", "The order of a tile's elements."),
     enumeration("pl.TensorLayout", "The order of a tensor's elements."),
     enumeration("pl.PipeType", "The pipes of a core, which work at the same time."),
@@ -204,7 +208,7 @@ pub(crate) const PYPTO: &[Word] = &[
     member("pl.FunctionType.AIC", "A kernel of the cube core."),
     member("pl.FunctionType.AIV", "A kernel of a vector core."),
     member("pl.FunctionType.Orchestration", "Control code; no tiles."),
-    member("pl.FunctionType.Inline", "Put in place of its calls."),
+    member("pl.FunctionType.Inline", "Inlined into its callers."),
     member("pl.FunctionType.Group", "Calls kernels of both cores that run together."),
     member("pl.FunctionType.Spmd", "Launches blocks."),
     member("pl.FunctionType.Opaque", "May contain scopes that become kernels."),
@@ -221,8 +225,8 @@ pub(crate) const PYPTO: &[Word] = &[
     member("pl.PipeType.S", "Scalars."),
     member("pl.PipeType.FIX", "Out of L0C."),
     member("pl.PipeType.ALL", "All of them."),
-    member("pl.AtomicType.None_", "Replaces what is there."),
-    member("pl.AtomicType.Add", "Adds to what is there, atomically."),
+    member("pl.AtomicType.None_", "Replaces the value."),
+    member("pl.AtomicType.Add", "Adds to the value atomically."),
     member("pl.tile.MaskPattern.P0101", "Elements 0, 2, 4, …."),
     member("pl.tile.MaskPattern.P1010", "Elements 1, 3, 5, …."),
     member("pl.tile.MaskPattern.P0001", "Elements 0, 4, 8, …."),
@@ -233,7 +237,7 @@ pub(crate) const PYPTO: &[Word] = &[
     member("pl.SplitMode.UP_DOWN", "By rows."),
     member("pl.SplitMode.LEFT_RIGHT", "By columns."),
     member("pl.SplitMode.NONE", "Both do all of it."),
-    member("pl.ScopeMode.MANUAL", "The author."),
+    member("pl.ScopeMode.MANUAL", "Your code."),
     member("pl.PadValue.null", "Nothing defined."),
     member("pl.PadValue.zero", "Zeros."),
     member("pl.PadValue.max", "The largest value of the element type."),
@@ -267,10 +271,10 @@ pub(crate) const DECORATORS: &[Word] = &[
         ],
         "A function that is compiled. With `type=pl.FunctionType.InCore` a kernel.",
     ),
-    function("pl.inline", &[], "A function that is put in place of its calls."),
+    function("pl.inline", &[], "A function that is inlined into its callers."),
     function("pl.jit", &[], "A function that is compiled when it is called, for the shapes that it is called with."),
     function("pl.jit.incore", &[], "A kernel that functions under `@pl.jit` call."),
-    function("pl.jit.inline", &[], "A function that is put in place of its calls."),
+    function("pl.jit.inline", &[], "A function that is inlined into its callers."),
     function("pl.jit.opaque", &[], "A function that may contain scopes that become kernels."),
     function("pl.jit.host", &[], "Code of the host around kernels."),
     function("pl.jit.extern", &[], "A kernel that is written in C++."),
@@ -282,7 +286,7 @@ pub(crate) const GLUON: &[Word] = &[
     function(
         "gl.allocate_shared_memory",
         &["element_ty", "shape", "layout", "value=None"],
-        "A buffer in shared memory. It lives from here to the last use of it or of a view of it.",
+        "A buffer in shared memory. It is live from here to the last use of it or of a view of it.",
     ),
     function(
         "gl.allocate_tensor_memory",
@@ -319,7 +323,7 @@ pub(crate) const GLUON: &[Word] = &[
     function(
         "gl.SharedLinearLayout",
         &["offset_bases", "block_bases=None", "alignment=16"],
-        "A layout by the element that each bit of the offset stands for.",
+        "A layout that maps each bit of the offset to an element.",
     ),
     function(
         "gl.BlockedLayout",
@@ -330,7 +334,7 @@ pub(crate) const GLUON: &[Word] = &[
     function(
         "gl.DistributedLinearLayout",
         &["reg_bases", "lane_bases", "warp_bases", "block_bases", "shape"],
-        "Registers, by the element that each bit of register, lane and warp stands for.",
+        "A register layout that maps each bit of register, lane and warp to an element.",
     ),
     function("gl.DotOperandLayout", &["operand_index", "parent", "k_width"], "Registers of an operand of a product."),
     function(
@@ -352,33 +356,33 @@ pub(crate) const GLUON: &[Word] = &[
     function(
         "gl.convert_layout",
         &["value", "layout", "assert_trivial=False"],
-        "The same tensor in another layout. What crosses warps goes through shared memory.",
+        "The same tensor in another layout. Data that crosses warps goes through shared memory.",
     ),
     function("gl.set_auto_layout", &["value", "layout"], "Settles an automatic layout."),
     function(
         "gl.sum",
         &["input", "axis=None", "keep_dims=False", "dtype=None"],
-        "The sum along an axis. What crosses warps goes through shared memory.",
+        "The sum along an axis. Data that crosses warps goes through shared memory.",
     ),
     function(
         "gl.max",
         &["input", "axis=None", "return_indices=False", "keep_dims=False"],
-        "The greatest along an axis. What crosses warps goes through shared memory.",
+        "The greatest along an axis. Data that crosses warps goes through shared memory.",
     ),
     function(
         "gl.min",
         &["input", "axis=None", "return_indices=False", "keep_dims=False"],
-        "The least along an axis. What crosses warps goes through shared memory.",
+        "The least along an axis. Data that crosses warps goes through shared memory.",
     ),
     function(
         "gl.reduce",
         &["input", "axis", "combine_fn", "keep_dims=False"],
-        "A reduction along an axis by a function of the author's.",
+        "A reduction along an axis with your function.",
     ),
     function(
         "gl.associative_scan",
         &["input", "axis", "combine_fn", "reverse=False"],
-        "A scan along an axis by a function of the author's.",
+        "A scan along an axis with your function.",
     ),
     function("gl.gather", &["src", "index", "axis"], "Elements of a tensor by their index along an axis."),
     function(
@@ -392,7 +396,7 @@ pub(crate) const GLUON: &[Word] = &[
     function(
         "gl.warp_specialize",
         &["functions_and_args", "worker_num_warps", "worker_num_regs=None"],
-        "Functions that run at the same time, the first on the warps of the kernel. What the others are given goes through shared memory.",
+        "Functions that run at the same time, the first on the warps of the kernel. Captures of the others go through shared memory.",
     ),
     module("gl.mbarrier", "Barriers in shared memory, 8 bytes each."),
     function("gl.mbarrier.allocate_mbarrier", &["batch=None", "two_ctas=False"], "A barrier, or `batch` of them."),
@@ -411,9 +415,9 @@ pub(crate) const GLUON: &[Word] = &[
     function(
         "gl.tma.async_store",
         &["tensor_desc", "coord", "src"],
-        "Stores a buffer. The compiler sees no more of it: the buffer is free behind its last use.",
+        "Stores a buffer. The compiler does not track the store: the buffer is free after its last use.",
     ),
-    function("gl.tma.store_wait", &["pendings"], "Waits until at most so many stores are on their way."),
+    function("gl.tma.store_wait", &["pendings"], "Waits until at most this many stores are pending."),
     function(
         "gl.tma.make_tensor_descriptor",
         &["base", "shape", "strides", "block_shape", "layout"],
@@ -446,8 +450,8 @@ pub(crate) const TLX: &[Word] = &[
     enumeration("tlx.storage_kind", "The memories that a buffer may be in."),
     member("tlx.storage_kind.smem", "Shared memory, counted in bytes."),
     member("tlx.storage_kind.tmem", "Tensor memory, counted in columns of 32 bits; Blackwell only."),
-    enumeration("tlx.reuse_group_type", "How the members of a reuse group lie."),
-    member("tlx.reuse_group_type.shared", "At the same place: one at a time is in use."),
+    enumeration("tlx.reuse_group_type", "How the members of a reuse group are placed."),
+    member("tlx.reuse_group_type.shared", "At the same address: one at a time is in use."),
     member("tlx.reuse_group_type.distinct", "One after the other: all are in use at once."),
     function(
         "tlx.storage_alias_spec",
@@ -457,7 +461,7 @@ pub(crate) const TLX: &[Word] = &[
     function(
         "tlx.local_alloc",
         &["shape", "dtype", "num", "storage=tlx.storage_kind.smem", "reuse=None", "layout=None"],
-        "`num` buffers of `shape`. `reuse` names the spec whose memory they lie in.",
+        "`num` buffers of `shape`. `reuse` names the spec whose memory they use.",
     ),
     function(
         "tlx.reuse_group",

@@ -308,11 +308,11 @@ fn document(table: &Table) -> String {
     let columns = "| 910B | 910B, DSA-RP | 950 | 950, DSA-RP |\n|---|---|---|---|---|\n";
     format!(
         "# What is compared\n\n\
-        A plan is *exact* where everything that its kernel uses was compared with the compiler: at least one kernel that uses it has the\n\
-        compiler's plan to the byte, for the same target and planner. A kernel that uses anything else is *predicted*, and its hover says what was never\n\
-        compared. This page is made by the test `conformance_pypto` from the table that the program reads.\n\n\
-        *v*: recorded answers of the compiler (`tests/conformance`). *r*: random kernels. *p*: kernels of public repositories. *-*: nothing.\n\
-        The compiler is {}.\n\n\
+        A plan is *exact* if everything that its kernel uses was compared with the compiler. \"Compared\" means: for at least one kernel that uses it,\n\
+        tilefit's plan is the compiler's plan to the byte, for the same target and planner. A kernel that uses anything else is *predicted*, and its\n\
+        hover lists what was never compared. The test `conformance_pypto` writes this page from the table that tilefit itself reads.\n\n\
+        What it was compared with: *v*: recorded answers of the compiler (`tests/conformance`). *r*: random kernels. *p*: kernels of public\n\
+        repositories. *-*: nothing. The compiler is {}.\n\n\
         ## Operations\n\n| operation {columns}{operations}\nNever compared: {}.\n\n\
         ## Statements and scopes\n\n| form {columns}{forms}\n\
         ## Passes that change one kernel together\n\n| passes {columns}{passes}",

@@ -162,15 +162,15 @@ fn arguments_as_the_function_names_them() {
             pl.exp(input=a): accepted
             pl.exp(tile=a): `pl.exp` has no parameter `tile`; it has input
             pl.tile.exp(tile=a): accepted
-            pl.exp(a, a): `pl.exp` takes at most 1 arguments by position, but is given 2
+            pl.exp(a, a): `pl.exp` takes at most 1 positional arguments, but got 2
             pl.add(a): `pl.add` needs `rhs`
-            pl.add(2, a): `pl.add` works on tiles and tensors, but its first operand is a scalar of type INDEX
+            pl.add(2, a): `pl.add` takes a tile or a tensor, but its first operand is a scalar of type INDEX
             pl.add(a, other=a): `pl.add` has no parameter `other`; it has lhs, rhs
             pl.tile.move(a, memory=pl.Mem.Mat): `tile.move` has no parameter `memory`; it has tile, target_memory, blayout, slayout
-            pl.cmp(a, a, 3): `cmp_type` of `pl.cmp` must be given by keyword: `cmp_type=...`
+            pl.cmp(a, a, 3): `cmp_type` of `pl.cmp` must be a keyword argument; write `cmp_type=...`
             pl.cmp(a, a, cmp_type=3): accepted
-            pl.tile.full([16, 64], pl.FP32, 0.0): `value` of `pl.tile.full` must be given by keyword: `value=...`
-            pl.rsqrt(a, high_precision=True): `high_precision` of `pl.rsqrt` is for tensors, and this is a tile
+            pl.tile.full([16, 64], pl.FP32, 0.0): `value` of `pl.tile.full` must be a keyword argument; write `value=...`
+            pl.rsqrt(a, high_precision=True): `high_precision` of `pl.rsqrt` is for tensors, but this is a tile
         "#]],
     );
 }
@@ -199,7 +199,7 @@ fn scalars_are_combined_with_their_kind() {
             (n < 3) + 1: `+` requires two numbers, but got BOOL and INDEX
             f << 1: `<<` requires two integers, but got FP32 and INDEX; write `1.0`
             ~f: `~` requires an integer, but got FP32
-            +n: the compiler does not accept a leading `+` in a kernel; leave it out
+            +n: the compiler does not accept a leading `+` in a kernel; remove it
             pl.max(n, 3.0): `pl.max` requires two integers or two floating-point numbers, but got INDEX and FP32; `pl.cast(..., pl.FP32)` converts one of them
             (n < 3) and (f > 1.0): accepted
         "#]],

@@ -86,8 +86,8 @@ def test_gemm(dtype):
         &[("tutorials/gemm.py", TLX)],
         expect![[r#"
             kernel on sm_100: Some(Bounds { low: 0, high: None })
-              `D` has no value here; a comment `# tilefit: D=128` gives it one
-              the shape of a buffer is not known: `a_desc` has no value here; a comment `# tilefit: a_desc=bf16` gives it one
+              `D` has no value here; add a comment `# tilefit: D=128` above the kernel
+              the shape of a buffer is not known: `a_desc` has no value here; add a comment `# tilefit: a_desc=bf16` above the kernel
             * {"BM": "64"} 0 unknown
               {"BM": "128"} 0 unknown
         "#]],
@@ -164,8 +164,8 @@ def main():
         &[("k.py", &text)],
         expect![[r#"
         kernel on sm_100: Some(Bounds { low: 0, high: None })
-          `a_desc` has no value here; a comment `# tilefit: a_desc=bf16` gives it one
-          the shape of a buffer is not known: `a_desc` has no value here; a comment `# tilefit: a_desc=bf16` gives it one
+          `a_desc` has no value here; add a comment `# tilefit: a_desc=bf16` above the kernel
+          the shape of a buffer is not known: `a_desc` has no value here; add a comment `# tilefit: a_desc=bf16` above the kernel
         * {"BM": "64", "D": "64", "a_desc": "?"} 0 unknown
           {"BM": "128", "D": "64", "a_desc": "?"} 0 unknown
           {"BM": "64", "D": "?", "a_desc": "tl.float16"} 0 unknown
@@ -239,7 +239,7 @@ fn a_fix_gives_all_values_that_a_kernel_of_gluon_needs() {
     let at = GLUON.find("kernel(").expect("the kernel");
     let actions = analysis.code_actions(file, TextRange::empty(at)).expect("nothing is edited");
     let text = |action: &CodeAction| match &action.effect {
-        Effect::Fix(fix) if action.title.contains("scenario") => Some(fix.edits[0].1.clone()),
+        Effect::Fix(fix) if action.title.starts_with("Add missing values") => Some(fix.edits[0].1.clone()),
         _ => None,
     };
     expect![[r#"

@@ -51,21 +51,21 @@ fn launched(body: &str) -> String {
 #[test]
 fn operands_that_every_caller_made_may_be_loaded_once() {
     let noted = expect![[r#"
-        P.product partial ["the load of `h`, which the compiler may take out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
+        P.product partial ["the load of `h`, which the compiler may move out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
     "#]];
     let make = "hid = pl.create_tensor([16, 128], dtype=pl.BF16)\nhid = self.fill(x, hid)\n";
     check(&launched(&format!("{make}o = self.product(hid, w, o)")), noted);
     check(
         &launched(&format!("{make}o = self.product(o=o, w=w, h=hid)")),
         expect![[r#"
-        P.product partial ["the load of `h`, which the compiler may take out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
+        P.product partial ["the load of `h`, which the compiler may move out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
     "#]],
     );
     // As what inlines into a function for the host.
     check(
         &launched("a, b = self.made(x)\no = self.product(a, w, o)"),
         expect![[r#"
-        P.product partial ["the load of `h`, which the compiler may take out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
+        P.product partial ["the load of `h`, which the compiler may move out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
     "#]],
     );
 }
@@ -178,7 +178,7 @@ fn a_vector_kernel_that_is_launched_in_two_ways_is_not_clear() {
     check(
         &pair("", 0, &groups),
         expect![[r#"
-            P.vector partial ["a vector kernel of which it is not clear whether the second vector unit repeats it"] [x 0x0]
+            P.vector partial ["a vector kernel that the second vector unit may repeat"] [x 0x0]
             P.cube exact [] [p ?]
         "#]],
     );
@@ -191,7 +191,7 @@ fn a_partner_of_no_core_is_not_clear() {
     check(
         &in_core,
         expect![[r#"
-            P.vector partial ["a vector kernel of which it is not clear whether the second vector unit repeats it"] [x 0x0]
+            P.vector partial ["a vector kernel that the second vector unit may repeat"] [x 0x0]
             P.cube exact [] [p ?]
         "#]],
     );

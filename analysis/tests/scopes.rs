@@ -227,7 +227,8 @@ fn the_editor_shows_what_the_compiler_makes_of_a_scope() {
 #[test]
 fn the_kernels_of_the_page_are_exact() {
     let page = include_str!("../../docs/guide/scopes.md");
-    let kernels: Vec<&str> = page.split("```python\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let blocks = page.split("```python ").skip(1).filter_map(|rest| rest.split("```").next()?.split_once('\n'));
+    let kernels: Vec<&str> = blocks.map(|(_name, kernel)| kernel).collect();
     assert_eq!(kernels.len(), 3);
     for kernel in kernels {
         let plans = plans(&[("/w/main.py", kernel)]);
@@ -322,7 +323,7 @@ fn say_shapes(text: &str) -> (String, Vec<KernelPlan>) {
         let everywhere = tilefit_syntax::TextRange::new(0, now.len());
         let actions = host.snapshot().code_actions(file, everywhere).unwrap();
         let says = actions.into_iter().find_map(|action| match action.effect {
-            Effect::Fix(fix) if action.title.starts_with("Say the shape") => Some(fix),
+            Effect::Fix(fix) if action.title.starts_with("Write the shape") => Some(fix),
             _ => None,
         });
         let Some(fix) = says else { return (comments, host.snapshot().plans(file).unwrap()) };
@@ -397,7 +398,7 @@ def main(x: pl.Tensor[[16, 512], pl.BF16], w: pl.Tensor[[512, 256], pl.BF16], o:
 fn a_hover_says_how_a_product_is_divided_and_why() {
     let named = made("        y = pl.matmul(x, w)\n        o[0:16, 0:256] = y\n", "y = ");
     expect_test::expect![[r#"
-        The product [16, 512] × [512, 256] is computed in blocks of m = 16, n = 256, k = 64; the accumulator stays in Acc while the others pass by. That is the cheapest by the compiler's cost model: 3499 cycles (3196 for loads beside 680 for multiplications, 303 to drain Acc). At once it would need 256 KiB of Right, where a block may take 32 KiB.
+        The product [16, 512] × [512, 256] is computed in blocks of m = 16, n = 256, k = 64; the accumulator stays in Acc while the other operands are streamed. That is the cheapest by the compiler's cost model: 3499 cycles (3196 for loads in parallel with 680 for multiplications, 303 to drain Acc). Unblocked it would need 256 KiB of Right; a block may use 32 KiB.
         - `x_mat` [16, 512] BF16: Mat 0x0 16 KiB; loaded to Mat for this product
         - `w_mat` [512, 256] BF16: Mat 0x4000 256 KiB; loaded to Mat for this product
         - `y_l0_init`, `y_l0_c_first`, `y_l0_c_acc` [16, 256] FP32: Acc 0x0 16 KiB; the accumulator of the blocks
@@ -408,7 +409,7 @@ fn a_hover_says_how_a_product_is_divided_and_why() {
     assert_eq!(named, stored);
     let small = made("        o[0:16, 0:64] = pl.matmul(x[:, 0:64], w[0:64, 0:64])\n", "matmul(");
     expect_test::expect![[r#"
-        The product [16, 64] × [64, 64] is computed at once: its operands fit Left and Right, its result fits Acc. That is the cheapest by the compiler's cost model: 347 cycles (112 for loads beside 37 for multiplications, 235 to drain Acc).
+        The product [16, 64] × [64, 64] is computed at once: its operands fit Left and Right, its result fits Acc. That is the cheapest by the compiler's cost model: 347 cycles (112 for loads in parallel with 37 for multiplications, 235 to drain Acc).
         - `t__tmp_v0_Left` [16, 64] BF16: Left 0x0 2 KiB; the left operand, where the cube reads it
         - `t__tmp_v1_Right` [64, 64] BF16: Right 0x0 8 KiB; the right operand, where the cube reads it
         - `t__tmp_v2` [16, 64] FP32: Acc 0x0 4 KiB; the value of a nested call"#]].assert_eq(&small);
@@ -554,7 +555,7 @@ def main(flag):
 "#
         ),
         expect_test::expect![[r#"
-            twice partial ["the element type of the tensor is not known"] []
+            twice partial ["the element type of the tensor is unknown"] []
             assumes: `y` is [64, 32] FP16, as in the call in `main`
         "#]],
     );
@@ -645,7 +646,7 @@ def kernel(x: pl.Tensor[[ROWS, COLS], pl.FP32], y: pl.Out[pl.Tensor[[ROWS, COLS]
 "#,
         expect_test::expect![[r#"
             kernel_incore_0 exact [] [x 32768, t__tmp_v0 32768]
-            assumes: the program is started without arguments
+            assumes: the script runs without arguments
             assumes: `MODEL` is not set in the environment
         "#]],
     );
@@ -784,9 +785,9 @@ class P:
     let plans = plans(&[("/w/loops.py", text)]);
     let said: String = plans.iter().map(|plan| format!("{} {} {:?}\n", plan.name, plan.status, plan.reasons)).collect();
     expect_test::expect![[r#"
-        P.slots partial ["`carried`, which a loop carries from a slot that is computed"]
+        P.slots partial ["`carried`, which a loop carries from a computed slot"]
         P.nested partial ["`x` is carried through a `while` loop, which the compiler's memory planning ignores"]
-        P.compared partial ["a condition on `n` and `m`, which are of different types, inside of another one on them"]
+        P.compared partial ["a condition on `n` and `m`, which have different types, inside another condition on them"]
     "#]]
     .assert_eq(&said);
 }

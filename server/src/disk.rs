@@ -42,7 +42,7 @@ impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unreadable::Disk(error) => f.write_str(&why(error)),
-            Unreadable::Outside(real) => write!(f, "a link out of the workspace, to {}", real.display()),
+            Unreadable::Outside(real) => write!(f, "a link that leads out of the workspace, to {}", real.display()),
             Unreadable::NotRegular => write!(f, "not a regular file"),
             Unreadable::TooLarge(most) => write!(f, "larger than {} MiB", most >> 20),
             Unreadable::NotText(at) => write!(f, "not UTF-8 text: byte {at} cannot be read; save the file as UTF-8"),

@@ -148,7 +148,7 @@ for i in pl.range(0, 4):
     y = pl.matmul_acc(y, l, l)",
     ),
     (
-        "`pl.split_aiv`, divided by the author",
+        "`pl.split_aiv`, divided by hand",
         "
 l = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)
 p = pl.matmul(l, l)
@@ -157,7 +157,7 @@ for unit in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN):
     y = pl.exp(h)",
     ),
     (
-        "vector work beside `pl.split_aiv`",
+        "vector work next to `pl.split_aiv`",
         "
 for unit in pl.split_aiv(2, mode=pl.SplitMode.NONE):
     t = pl.exp(x)
@@ -428,7 +428,7 @@ fn modelled(plans: &[KernelPlan]) -> (&'static str, String) {
 
 #[test]
 fn the_language_page_is_what_tilefit_does() {
-    let mut page = "# The language, as tilefit reads it\n\nMade by running tilefit on each example (`tests/tests/reference.rs`). *exact*: the addresses are the compiler's. *predicted*: the same, but\nsomething in it was [never compared](../coverage.md) with the compiler. *partly*: the rest of\nthe kernel is analysed, and a hint says what is not modelled.\n\n| construct | example | modelled | what is said |\n|---|---|---|---|\n".to_owned();
+    let mut page = "# The language, as tilefit reads it\n\n`tests/tests/reference.rs` runs tilefit on each example and writes this page. *exact*: the addresses are the compiler's. *predicted*: the same\nrules, but a part was [never compared](../coverage.md) with the compiler. *partly*: a hint names what is not modelled, and the rest of the kernel is\nanalysed.\n\n| construct | example | modelled | message |\n|---|---|---|---|\n".to_owned();
     for (construct, statements) in CONSTRUCTS {
         let (word, reason) = modelled(&plan_of(statements));
         let example = statements.trim_start().replace('\n', "` <br> `").replace('|', "\\|");
@@ -439,7 +439,7 @@ fn the_language_page_is_what_tilefit_does() {
 
 #[test]
 fn the_operations_page_is_the_table() {
-    let mut page = "# Operations\n\nThe operation table of tilefit (`analysis/src/ops/`), as a page. Made by `tests/tests/reference.rs`.\n\n| operation | written as | operands | instruction | what the compiler demands |\n|---|---|---|---|---|\n".to_owned();
+    let mut page = "# Operations\n\nThe operation table of tilefit (`analysis/src/ops/`). `tests/tests/reference.rs` writes this page.\n\n| operation | written as | operands | instruction | what the compiler requires |\n|---|---|---|---|---|\n".to_owned();
     for op in ops::OPS.iter() {
         let names: Vec<_> =
             op.names.iter().map(|(name, _)| format!("`pl.{}`", name.trim_start_matches("pl."))).collect();

@@ -352,7 +352,7 @@ mod tests {
         );
         check(
             "id,lower,upper,size,alignment,offset\na,0,2,4,32,16\n",
-            expect!["row 2: buffer `a` (number 1) is fixed at offset 16, which is no multiple of its alignment 32"],
+            expect!["row 2: buffer `a` (number 1) is fixed at offset 16, which is not a multiple of its alignment 32"],
         );
         check(
             "id,lower,upper,size,gaps\na,2,8,4,1-3\n",

@@ -353,7 +353,7 @@ impl fmt::Display for ProblemError {
                 write!(f, "{second} has the id of buffer number {}; ids must differ", first.ix.0 + 1)
             }
             Self::MisalignedFixed { buffer, offset, align } => {
-                write!(f, "{buffer} is fixed at offset {offset}, which is no multiple of its alignment {align}")
+                write!(f, "{buffer} is fixed at offset {offset}, which is not a multiple of its alignment {align}")
             }
             Self::FixedInReserved { buffer, reserved: Range { start, end } } => {
                 write!(f, "{buffer} is fixed at an offset that overlaps the reserved range [{start}, {end})")

@@ -15,9 +15,9 @@ pub(super) type Refusal = String;
 fn without_value(var: VarId, kernel: &Kernel) -> Refusal {
     let Var { name, ty, .. } = kernel.var(var);
     match ty {
-        Type::Unknown(reason) => format!("`{name}` is not known: {reason}"),
+        Type::Unknown(reason) => format!("`{name}` is unknown: {reason}"),
         Type::Tile(_) | Type::Tensor(_) => format!("`{name}` has no scalar value in generated code"),
-        _ => format!("what `{name}` is made of is not generated"),
+        _ => format!("the statement that defines `{name}` is not generated"),
     }
 }
 

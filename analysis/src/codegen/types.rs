@@ -38,7 +38,7 @@ pub(super) fn is_of_950(dtype: Dtype) -> bool {
 /// Why a type has no C++ form, for one that [`dtype`] does not know.
 pub(super) fn without_form(dtype: Dtype) -> Refusal {
     match dtype.storage_bits() {
-        4 => format!("{dtype} lies two to a byte, and the instruction library addresses bytes"),
+        4 => format!("two {dtype} elements share a byte, but the instruction library addresses bytes"),
         _ => format!("the instruction library has no C++ type for {dtype}"),
     }
 }
@@ -144,11 +144,11 @@ pub(super) type Refusal = String;
 
 impl TileForm {
     pub(super) fn new(tile: &TileType) -> Result<TileForm, Refusal> {
-        let space = tile.space.ok_or("its memory space is not known")?;
+        let space = tile.space.ok_or("its memory space is unknown")?;
         let (rows, cols) = match *tile.shape {
             [cols] => (1, cols),
             [rows, cols] => (rows, cols),
-            _ => return Err(format!("a tile has one or two dimensions in C++, and this one has {}", tile.shape.len())),
+            _ => return Err(format!("a tile has one or two dimensions in C++, but this one has {}", tile.shape.len())),
         };
         if dtype(tile.dtype).is_none() {
             return Err(without_form(tile.dtype));
@@ -384,11 +384,11 @@ mod tests {
         );
         assert_eq!(
             refusal(tile(Space::Left, &[24, 64], Dtype::Fp16)).unwrap_err(),
-            "24 x 64 elements, and FP16 lies in Left in boxes of 16 x 16; the instruction library takes whole boxes"
+            "24 x 64 elements, but FP16 is stored in Left in boxes of 16 x 16; the instruction library takes whole boxes"
         );
         assert_eq!(
             refusal(tile(Space::Vec, &[16, 64], Dtype::Int4)).unwrap_err(),
-            "INT4 lies two to a byte, and the instruction library addresses bytes"
+            "two INT4 elements share a byte, but the instruction library addresses bytes"
         );
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn jit_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -
 pub(crate) fn tlx_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
     let kernel = tlx_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
-    let traced = kernel.traced.as_ref().ok_or("`tlx.rules` is \"seed\", which no compiler follows")?;
+    let traced = kernel.traced.as_ref().ok_or("`tlx.rules` is \"seed\", and no compiler follows those rules")?;
     question_of(db, unit, &scenario, (traced, traced.arch), &tlx_needed_values(db, unit))
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn question_under<'db>(
     question_of(db, unit, scenario, (traced, arch), &[]).ok()
 }
 
-const NOT_PLANNED: &str = "tilefit has no plan of it";
+const NOT_PLANNED: &str = "tilefit has no plan for it";
 
 /// The question of a kernel under a scenario; the error says what is missing, in words for the author. `needed`: parameters whose values the plan lacks.
 fn question_of<'db>(
@@ -60,7 +60,8 @@ fn question_of<'db>(
         let names: Vec<_> = missing.iter().map(|(name, _)| format!("`{name}`")).collect();
         let words: Vec<_> = missing.iter().map(|(name, example)| format!("{name}={example}")).collect();
         let comment = words.join(" ");
-        return Err(format!("nothing says what {} is; for example: `# tilefit: {comment}`", names.join(", ")));
+        let (have, them) = if names.len() == 1 { ("has no value", "it") } else { ("have no values", "them") };
+        return Err(format!("{} {have}; write {them}, for example `# tilefit: {comment}`", names.join(", ")));
     }
     let ast = syntax(db, unit);
     let imports = imports(db, unit.file(db));
@@ -86,7 +87,7 @@ fn question_of<'db>(
         let given = match (is_constexpr, argument, value) {
             (true, _, None) if param.default.is_some() => continue,
             (true, _, None) => {
-                return Err(format!("nothing says what `{name}` is; for example: `# tilefit: {name}=128`"));
+                return Err(format!("`{name}` has no value; write it, for example `# tilefit: {name}=128`"));
             }
             (true, _, Some(value)) => match python(&value) {
                 Some(text) => Given::Constant(text),

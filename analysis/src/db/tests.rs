@@ -127,10 +127,10 @@ if __name__ == "__main__":
     );
     assert_eq!(
         file.value("ROWS"),
-        r#"Some(Int(64)) ["the file is imported, so that `if __name__ == \"__main__\":` does nothing"]"#
+        r#"Some(Int(64)) ["the file is imported, so `if __name__ == \"__main__\":` does nothing"]"#
     );
     assert_eq!(
         file.value("COLS"),
-        r#"Some(Unknown(Reason(Explanation { what: "`COLS` is assigned where the file is the program", remedy: None }))) []"#
+        r#"Some(Unknown(Reason(Explanation { what: "`COLS` is assigned only when the file runs as a script", remedy: None }))) []"#
     );
 }

@@ -112,7 +112,7 @@ pub(super) fn unary(op: UnaryOp, operand: Constant) -> Constant {
                 UnaryOp::Invert => Some(!value),
                 UnaryOp::Not => None,
             });
-            result.map_or_else(|| unknown("an operator on something that is no number"), Constant::Int)
+            result.map_or_else(|| unknown("an operator on a value that is not a number"), Constant::Int)
         }
     }
 }
@@ -144,12 +144,14 @@ pub(super) fn binary(op: BinaryOp, left: Constant, right: Constant) -> Constant 
         }
         (left, right) => match (int(&left), int(&right)) {
             (Some(left), Some(right)) if !(op == BinaryOp::Div || op == BinaryOp::Pow && right < 0) => {
-                integers(op, left, right).map_or_else(|| unknown("the result is no 64-bit integer"), Constant::Int)
+                integers(op, left, right).map_or_else(|| unknown("the result is not a 64-bit integer"), Constant::Int)
             }
             _ => match (number(&left), number(&right)) {
-                (Some(left), Some(right)) => floats(op, left, right)
-                    .map_or_else(|| unknown("the result is no number"), |value| Constant::Float(FloatBits::new(value))),
-                _ => unknown("an operator on something that is no number"),
+                (Some(left), Some(right)) => floats(op, left, right).map_or_else(
+                    || unknown("the result is not a number"),
+                    |value| Constant::Float(FloatBits::new(value)),
+                ),
+                _ => unknown("an operator on a value that is not a number"),
             },
         },
     }

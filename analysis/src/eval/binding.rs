@@ -168,10 +168,10 @@ pub fn bound_value(ast: &Ast, name: &str, scope: &dyn Scope) -> Option<Constant>
         Binding::Element(value, index) => match evaluate(ast, value, scope) {
             Constant::Tuple(elements) | Constant::List(elements) => match elements.get(index) {
                 Some(element) => Some(element.clone()),
-                None => unknown(format!("`{name}` has no value in its tuple")),
+                None => unknown(format!("the tuple that `{name}` is unpacked from is too short")),
             },
             Constant::Unknown(reason) => Some(Constant::Unknown(reason)),
-            _ => unknown(format!("`{name}` is taken out of something that is no tuple")),
+            _ => unknown(format!("`{name}` is unpacked from a value that is not a tuple")),
         },
         Binding::Import { module, original, .. } => {
             unknown(format!("`{original}` is imported from `{module}`, which tilefit does not read"))
@@ -182,7 +182,7 @@ pub fn bound_value(ast: &Ast, name: &str, scope: &dyn Scope) -> Option<Constant>
             unknown(format!("`{name}` is a parameter of the enclosing function, without a default"))
         }
         Binding::Definition => unknown(format!("`{name}` is a function or class")),
-        Binding::Program => unknown(format!("`{name}` is assigned where the file is the program")),
+        Binding::Program => unknown(format!("`{name}` is assigned only when the file runs as a script")),
         Binding::Several => unknown(format!("`{name}` is assigned more than once, or under a condition")),
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn builtin(name: &str, values: &[Constant]) -> Option<Constant> {
         ("sorted", [value]) => sequence(value).and_then(sorted),
         _ => None,
     };
-    Some(result.unwrap_or_else(|| unknown(format!("`{name}` of something that tilefit does not know"))))
+    Some(result.unwrap_or_else(|| unknown(format!("`{name}` of an unknown value"))))
 }
 
 fn whole(value: f64) -> Option<Constant> {
@@ -150,5 +150,5 @@ pub(super) fn math(name: &str, values: &[Constant]) -> Constant {
         }
         _ => None,
     };
-    result.unwrap_or_else(|| unknown(format!("calls `math.{name}`, which tilefit does not run")))
+    result.unwrap_or_else(|| unknown(format!("calls `math.{name}`, which tilefit does not evaluate")))
 }

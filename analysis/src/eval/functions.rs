@@ -14,15 +14,15 @@ const LONGEST_RUN: u32 = 20_000;
 /// `name(args)` of a function of this file or of one that it imports.
 pub(super) fn call(caller: &Evaluator, name: &str, args: &[Arg]) -> Constant {
     let Some(source) = caller.scope.function(name) else {
-        return unknown(format!("calls `{name}`, which tilefit does not run"));
+        return unknown(format!("calls `{name}`, which tilefit does not evaluate"));
     };
     let defining_scope = caller.scope.defining_scope(name);
     let defining_scope = defining_scope.as_deref().unwrap_or(caller.scope);
-    let Some(function) = function(&source.ast) else { return unknown(format!("`{name}` is no function")) };
+    let Some(function) = function(&source.ast) else { return unknown(format!("`{name}` is not a function")) };
     let only_caches =
         |&decorator: &ExprId| matches!(records::names(&source.ast, decorator).last(), Some(&("cache" | "lru_cache")));
     if !function.decorators.iter().all(only_caches) {
-        return unknown(format!("calls `{name}`, which a decorator changes"));
+        return unknown(format!("calls `{name}`, which has a decorator"));
     }
     match passed(caller, &source.ast, defining_scope, name, function, args) {
         Ok(arguments) => run(caller, &source.ast, defining_scope, function, arguments),
@@ -64,7 +64,7 @@ pub(super) fn run(
 /// `name(args)` of a function inside of the one that is being run, whose locals it sees as they are now.
 pub(super) fn call_local(caller: &Evaluator, name: &str, local: StmtId, args: &[Arg]) -> Constant {
     let (ast, scope) = (caller.ast, caller.scope);
-    let Stmt::Function(function) = ast.stmt(local) else { return unknown(format!("`{name}` is no function")) };
+    let Stmt::Function(function) = ast.stmt(local) else { return unknown(format!("`{name}` is not a function")) };
     let mut locals = match passed(caller, ast, scope, name, function, args) {
         Ok(arguments) => arguments,
         Err(reason) => return Constant::Unknown(reason),
@@ -126,7 +126,7 @@ pub(super) fn follow(evaluator: &Evaluator) {
 
 /// Runs a function in parts, each with what the ones before left in its locals.
 pub(super) fn run_parts(first: &Evaluator, rest: &[Evaluator], arguments: &[Argument]) -> Constant {
-    let Some(function) = function(first.ast) else { return unknown("is no function") };
+    let Some(function) = function(first.ast) else { return unknown("is not a function") };
     let mut run =
         Run { evaluator: Evaluator { ..*first }, locals: Vec::new(), held: 0, lenient: true, returns: Vec::new() };
     for (name, value) in bound_arguments(first, function, arguments) {
@@ -188,7 +188,7 @@ fn passed(
     function: &Function,
     args: &[Arg],
 ) -> Result<Vec<(String, Constant)>, Reason> {
-    let differs = || Reason::new(format!("calls `{name}` with other arguments than it declares"));
+    let differs = || Reason::new(format!("the arguments of the call of `{name}` do not match its parameters"));
     let mut positional = args.iter().filter(|arg| arg.keyword.is_none());
     let mut taken = 0;
     let mut passed = Vec::with_capacity(function.params.len());
@@ -254,7 +254,7 @@ fn either(one: Constant, other: Constant) -> Constant {
     };
     joined.unwrap_or_else(|| match (one, other) {
         (Constant::Unknown(reason), _) | (_, Constant::Unknown(reason)) => Constant::Unknown(reason),
-        _ => unknown("depends on a condition that is not known"),
+        _ => unknown("depends on an unknown condition"),
     })
 }
 
@@ -389,7 +389,7 @@ impl Run<'_> {
             Stmt::ImportFrom { .. } | Stmt::Error if self.lenient => {}
             Stmt::Other { keyword: "raise", .. } => return Err(Reason::new("raises an error")),
             Stmt::Other { keyword, .. } => {
-                return Err(Reason::new(format!("a `{keyword}` statement, which tilefit does not run")));
+                return Err(Reason::new(format!("a `{keyword}` statement, which tilefit does not evaluate")));
             }
             Stmt::With { .. } | Stmt::ImportFrom { .. } | Stmt::Error => {
                 return Err(Reason::new("a statement that tilefit does not run"));
@@ -450,7 +450,7 @@ impl Run<'_> {
     }
 
     fn forget(&mut self, body: &[StmtId]) {
-        let reason = Reason::new("is assigned under a condition that is not known");
+        let reason = Reason::new("is assigned under an unknown condition");
         let ast = self.evaluator.ast;
         for &stmt in body {
             match ast.stmt(stmt) {
@@ -543,14 +543,14 @@ impl Run<'_> {
             return Ok(());
         }
         if self.lenient && self.within().bound(target, value.clone()).is_err() {
-            self.forget_target(target, &Reason::new("is taken out of something that is not known"));
+            self.forget_target(target, &Reason::new("is unpacked from an unknown value"));
             return Ok(());
         }
         if let Expr::Subscript { value: object, index } = ast.expr(target) {
             return self.assign_element(*object, *index, value);
         }
         if let Expr::Attribute { .. } = ast.expr(target) {
-            return Err(Reason::new("changes something outside of the function"));
+            return Err(Reason::new("changes a value outside the function"));
         }
         for (name, value) in self.within().bound(target, value)? {
             self.bind(&name, value);
@@ -571,7 +571,7 @@ impl Run<'_> {
             let is_same = matches!(ast.expr(index), Expr::Slice { lower: None, upper: None, step: None })
                 && ast.dotted(object).as_deref() == Some(&["sys", "argv"])
                 && self.value(object) == value;
-            return if is_same { Ok(()) } else { Err(Reason::new("changes something outside of the function")) };
+            return if is_same { Ok(()) } else { Err(Reason::new("changes a value outside the function")) };
         };
         let key = self.value(index);
         self.change(name, |list| match (list, key) {
@@ -580,10 +580,10 @@ impl Run<'_> {
             (Constant::List(elements), Constant::Int(at)) => {
                 let at = if at < 0 { at + elements.len() as i64 } else { at };
                 let element = usize::try_from(at).ok().and_then(|at| elements.get_mut(at));
-                *element.ok_or_else(|| Reason::new("the index is outside of the list"))? = value;
+                *element.ok_or_else(|| Reason::new("the index is out of range"))? = value;
                 Ok(())
             }
-            _ => Err(Reason::new("changes a part of something that is no list")),
+            _ => Err(Reason::new("changes an element of a value that is not a list")),
         })
     }
 
@@ -618,11 +618,11 @@ impl Run<'_> {
                 (Constant::Dict(pairs), Constant::Dict(more)) => {
                     more.into_iter().try_for_each(|(key, value)| methods::put(pairs, key, value))
                 }
-                _ => Err(Reason::new("updates something that is not known")),
+                _ => Err(Reason::new("updates an unknown value")),
             });
         }
         let ([name, method], [arg]) = (path.as_slice(), args.as_slice()) else {
-            return Err(Reason::new("calls a function for what it changes"));
+            return Err(Reason::new("calls a function for its side effects"));
         };
         let value = self.value(arg.value);
         self.change(name, |list| match (list, *method, value) {
@@ -637,7 +637,7 @@ impl Run<'_> {
             (Constant::Dict(pairs), "update", Constant::Dict(more)) => {
                 more.into_iter().try_for_each(|(key, value)| methods::put(pairs, key, value))
             }
-            _ => Err(Reason::new(format!("calls `{name}.{method}`, which tilefit does not run"))),
+            _ => Err(Reason::new(format!("calls `{name}.{method}`, which tilefit does not evaluate"))),
         })
     }
 
@@ -685,7 +685,7 @@ impl Run<'_> {
 }
 
 fn changes_a_list(name: &str) -> Reason {
-    Reason::new(format!("changes `{name}`, which others may hold"))
+    Reason::new(format!("`{name}` is modified in place and may have other references"))
 }
 
 #[cfg(test)]
@@ -809,7 +809,7 @@ def sizes(n, step=2):
         check(&format!("{sizes}\nx = sizes(6)[2] + sizes(n=8, step=4)[\"n\"]"), expect!["Int(20)"]);
         check(
             &format!("{sizes}\nx = sizes(6, 2, 1)"),
-            expect!["unknown: calls `sizes` with other arguments than it declares"],
+            expect!["unknown: the arguments of the call of `sizes` do not match its parameters"],
         );
         check(
             "
@@ -842,7 +842,7 @@ x = f(4)",
 
     #[test]
     fn what_others_may_hold_is_not_changed() {
-        let unknown = expect!["unknown: changes `a`, which others may hold"];
+        let unknown = expect!["unknown: `a` is modified in place and may have other references"];
         check(
             "
 def f():
@@ -853,7 +853,7 @@ def f():
     return len(b)
 
 x = f()",
-            expect!["unknown: changes `b`, which others may hold"],
+            expect!["unknown: `b` is modified in place and may have other references"],
         );
         check(
             "
@@ -881,7 +881,7 @@ def f():
     return 1
 
 x = f()",
-            expect!["unknown: changes something outside of the function"],
+            expect!["unknown: changes a value outside the function"],
         );
         check(
             "

@@ -7,7 +7,7 @@ use crate::finding::Reason;
 
 /// `object.name(args)`
 pub(super) fn call(caller: &Evaluator, object: ExprId, name: &str, args: &[Arg]) -> Constant {
-    let not_run = || unknown(format!("calls a method `{name}`, which tilefit does not run"));
+    let not_run = || unknown(format!("calls a method `{name}`, which tilefit does not evaluate"));
     let object = caller.value(object);
     if let Constant::Unknown(_) = object {
         return object;
@@ -143,6 +143,6 @@ pub(super) fn joined(parts: &[Constant]) -> Constant {
     let text: Option<String> = parts.iter().map(text).collect();
     match text {
         Some(text) if text.len() <= LONGEST => Constant::Str(text),
-        _ => unknown("an f-string of something that is no plain value"),
+        _ => unknown("an f-string of a value that is not plain"),
     }
 }

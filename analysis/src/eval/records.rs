@@ -39,10 +39,12 @@ pub(super) fn member(object: Constant, name: &str) -> Option<Constant> {
 
 /// `Config(rows=64, …)` of a class that the decorator `dataclass` gives its constructor.
 pub(super) fn construct(caller: &Evaluator, name: &str, args: &[Arg]) -> Constant {
-    let Some((class, class_scope)) = caller.scope.class(name) else { return unknown(format!("`{name}` is no class")) };
+    let Some((class, class_scope)) = caller.scope.class(name) else {
+        return unknown(format!("`{name}` is not a class"));
+    };
     let header = class.header.as_ref();
     let Some(body) = data_class(header) else {
-        return unknown(format!("calls `{name}`, which is no data class, and tilefit does not run it"));
+        return unknown(format!("calls `{name}`, which is not a data class, and tilefit does not evaluate it"));
     };
     let mut fields: Vec<(String, Constant)> = Vec::new();
     let mut positional = args.iter().filter(|arg| arg.keyword.is_none());
@@ -54,7 +56,7 @@ pub(super) fn construct(caller: &Evaluator, name: &str, args: &[Arg]) -> Constan
                 let inside = Evaluator { ast: header, scope: &*class_scope, arguments: &[], ..*caller };
                 inside.value(default)
             }
-            (None, None) => Constant::Unknown(Reason::new(format!("`{name}` is made without its field `{field}`"))),
+            (None, None) => Constant::Unknown(Reason::new(format!("`{name}` is created without its field `{field}`"))),
         };
         fields.push((field.to_owned(), value));
     }
@@ -72,11 +74,11 @@ pub(super) fn replace(caller: &Evaluator, args: &[Arg]) -> Constant {
     let mut record = match caller.value(object.value) {
         Constant::Record(record) => record,
         Constant::Unknown(reason) => return Constant::Unknown(reason),
-        _ => return unknown("`replace` of something that is no data class"),
+        _ => return unknown("`replace` of a value that is not a data class"),
     };
     for arg in args.iter().skip(1) {
         let Some((_, value)) = record.fields.iter_mut().find(|(field, _)| Some(field) == arg.keyword.as_ref()) else {
-            return unknown("`replace` of a field that is not there");
+            return unknown("`replace` of a field that does not exist");
         };
         *value = caller.value(arg.value);
     }
@@ -92,7 +94,7 @@ pub(super) fn method(caller: &Evaluator, record: &Record, name: &str, args: &[Ar
         Some((ast, function)) if args.is_empty() && function.decorators.is_empty() => {
             on_object(caller, record, ast, function, &Elsewhere(caller.scope))
         }
-        _ => unknown(format!("calls `{}.{name}`, which tilefit does not run", record.class)),
+        _ => unknown(format!("calls `{}.{name}`, which tilefit does not evaluate", record.class)),
     }
 }
 
@@ -127,7 +129,7 @@ impl Scope for Elsewhere<'_> {
     }
 
     fn constant(&self, name: &str) -> Option<Constant> {
-        Some(unknown(format!("`{name}` of the file of a data class")))
+        Some(unknown(format!("`{name}` in the file of a data class")))
     }
 
     fn function(&self, _: &str) -> Option<FunctionSource> {

@@ -23,8 +23,8 @@ fn arithmetic_is_pythons() {
         "x = (-7 // 2, -7 % 2, 7 % -2, 2 ** 10, 1 << 4)",
         expect!["Tuple([Int(-4), Int(1), Int(-1), Int(1024), Int(16)])"],
     );
-    check("x = 2 ** 70", expect!["unknown: the result is no 64-bit integer"]);
-    check("x = 1 // 0", expect!["unknown: the result is no 64-bit integer"]);
+    check("x = 2 ** 70", expect!["unknown: the result is not a 64-bit integer"]);
+    check("x = 1 // 0", expect!["unknown: the result is not a 64-bit integer"]);
 }
 
 #[test]
@@ -54,12 +54,12 @@ fn comprehensions_nest() {
         expect!["List([Tuple([Int(1), Int(5)]), Tuple([Int(2), Int(5)])])"],
     );
     check("x = {\"a\": 1, \"b\": foo()}[\"a\"]", expect!["Int(1)"]);
-    check("x = [a for a in foo()]", expect!["unknown: calls `foo`, which tilefit does not run"]);
+    check("x = [a for a in foo()]", expect!["unknown: calls `foo`, which tilefit does not evaluate"]);
 }
 
 #[test]
 fn what_is_not_known_says_why() {
-    check("x = foo()", expect!["unknown: calls `foo`, which tilefit does not run"]);
+    check("x = foo()", expect!["unknown: calls `foo`, which tilefit does not evaluate"]);
     check(
         "
 x = 1
@@ -85,10 +85,10 @@ ALL = {f"x{name}": 4 * size for name, size in SIZES.items()}
 x = ALL["xb"]"#,
         expect!["Int(8)"],
     );
-    check("x = {k: 1 for k in [1, 1, foo()]}", expect!["unknown: calls `foo`, which tilefit does not run"]);
+    check("x = {k: 1 for k in [1, 1, foo()]}", expect!["unknown: calls `foo`, which tilefit does not evaluate"]);
     check("x = {\"a\": 1, \"a\": 2}[\"a\"]", expect!["Int(2)"]);
     check("x = \"a\" in {\"a\": foo()}", expect!["Bool(true)"]);
-    check("x = 1 in [2, foo()]", expect!["unknown: calls `foo`, which tilefit does not run"]);
+    check("x = 1 in [2, foo()]", expect!["unknown: calls `foo`, which tilefit does not evaluate"]);
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub(super) fn planners<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>, ra
         !outcomes.is_empty() && outcomes.iter().all(is_clean)
     };
     let action = |planner: Planner| CodeAction {
-        title: format!("Plan with `{planner}`, where this kernel fits"),
+        title: format!("Plan with `{planner}`, with which this kernel fits"),
         effect: Effect::SetPlanner { planner, fixes: fixes.clone() },
     };
     OF_THE_COMPILER

@@ -183,7 +183,7 @@ fn scenario(
     let diagnostic = diagnostics::diagnostics(context).into_iter().find(same)?;
     let edit = (TextRange::empty(host.start + at), format!("{remedy}\n{indent}"));
     let fix = Fix { edits: vec![edit], fixes: diagnostic, preferred: false };
-    let title = format!("Say the shape of `{}` in a comment", remedy.param());
+    let title = format!("Write the shape of `{}` in a comment", remedy.param());
     Some(CodeAction { title, effect: Effect::Fix(fix) })
 }
 

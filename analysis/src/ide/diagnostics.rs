@@ -216,7 +216,8 @@ fn duplicate(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) 
         return None;
     }
     let first = context.units().find(|earlier| earlier.unit.key(context.db).path == key.path)?;
-    let message = format!("kernel `{}` is defined a second time and replaces the first; rename one of them", key.path);
+    let message =
+        format!("kernel `{}` is defined twice, and this definition replaces the first; rename one of them", key.path);
     let range = TextRange::new(first.start, first.start + first.len);
     let related = vec![RelatedRange { range, message: "first defined here".to_owned() }];
     Some(Diagnostic { related, ..plain(placed.range(plan.name_origin), Code::DuplicateKernel, message) })

@@ -95,21 +95,20 @@ fn tiling(kernel: &Kernel, statement: Origin) -> String {
             (Space::Acc, false) => "the accumulator stays in Acc".to_owned(),
             (space, _) => format!("the operand in {space} stays"),
         };
-        let _ = write!(text, "in blocks of m = {m}, n = {n}, k = {k}; {stays} while the others pass by.");
+        let _ = write!(text, "in blocks of m = {m}, n = {n}, k = {k}; {stays} while the other operands are streamed.");
     }
     let Tiling { load, multiply, drain, cycles, .. } = tiling;
     let _ = write!(
         text,
-        " That is the cheapest by the compiler's cost model: {cycles} cycles ({load} for loads beside {multiply} for \
-         multiplications, {drain} to drain Acc)."
+        " That is the cheapest by the compiler's cost model: {cycles} cycles ({load} for loads in parallel with {multiply} for multiplications, {drain} to drain Acc)."
     );
     let bytes = |bytes: i64| formatting::bytes(bytes.unsigned_abs());
     let limits = tiling.limits.iter().map(|(space, needed, available)| {
-        format!("{} of {space}, where a block may take {}", bytes(*needed), bytes(*available))
+        format!("{} of {space}; a block may use {}", bytes(*needed), bytes(*available))
     });
     let limits: Vec<String> = limits.collect();
     if !limits.is_empty() {
-        let _ = write!(text, " At once it would need {}.", limits.join(", and "));
+        let _ = write!(text, " Unblocked it would need {}.", limits.join(", and "));
     }
     text.push('\n');
     text
@@ -132,17 +131,17 @@ fn rule(why: Why) -> &'static str {
         Why::ComparisonValue => "what the bits of the comparison select",
         Why::Gathering => "gathering goes row by row on 910B, by flat indices on 950",
         Why::DivisionOperand => "both operands of a division have one element type",
-        Why::CastStep => "the vector unit has no conversion between these types; this is on the way",
-        Why::RowOperand => "the operation wants rows: a view of a column, or a copy",
-        Why::RowResult => "the result in rows; the author's value is a view of it",
-        Why::SliceCopy => "a copy, since the slice need not start at a multiple of 32 bytes",
+        Why::CastStep => "the vector unit has no direct conversion between these types; this is an intermediate step",
+        Why::RowOperand => "the operation takes rows: a view of a column, or a copy",
+        Why::RowResult => "the result in rows; the named value is a view of it",
+        Why::SliceCopy => "a copy, because the slice may not start at a multiple of 32 bytes",
         Why::LeftOperand => "the left operand, where the cube reads it",
         Why::RightOperand => "the right operand, where the cube reads it",
         Why::Bias => "the bias, where the cube reads it",
         Why::MatOperand => "loaded to Mat for this product",
         Why::TransposedView => "the same bytes, read as the transpose",
         Why::ProductInMat => "the product, kept in Mat for the next one",
-        Why::StagedLeft => "the left operand, moved to Mat, where blocks are taken from",
+        Why::StagedLeft => "the left operand, moved to Mat, from where blocks are taken",
         Why::LeftBlock => "a block of the left operand, taken from Mat",
         Why::RightBlock => "a block of the right operand, taken from Mat",
         Why::BlockAccumulator => "the accumulator of the blocks",
@@ -150,7 +149,7 @@ fn rule(why: Why) -> &'static str {
         Why::CrossesCores => "crosses from the cube core to the vector core",
         Why::Boxed => "packed in boxes for the cube",
         Why::Received => "received from the other core, in the ring between them",
-        Why::CarriedCopy => "a copy, since a loop or branch carries the value in other memory",
+        Why::CarriedCopy => "a copy, because a loop or branch carries the value in other memory",
         Why::Intermediate => "an intermediate value",
     }
 }

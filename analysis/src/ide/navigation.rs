@@ -306,9 +306,9 @@ def plain(x):
             o = self.k(t, result=o)
         "#]],
         );
-        check_rename("y = pl.exp(|x)", "y", expect!["`y` already means something where `x` is used"]);
-        check_rename("y = pl.exp(|x)", "not a name", expect!["`not a name` is no name"]);
-        check_rename("y = pl.exp(|x)", "ROWS", expect!["`ROWS` already means something where `x` is used"]);
+        check_rename("y = pl.exp(|x)", "y", expect!["`y` is already defined where `x` is used"]);
+        check_rename("y = pl.exp(|x)", "not a name", expect!["`not a name` is not a valid name"]);
+        check_rename("y = pl.exp(|x)", "ROWS", expect!["`ROWS` is already defined where `x` is used"]);
         check_rename("O|THER = 1", "MORE", expect!["there is no name of a kernel here"]);
         check_rename("|self", "me", expect!["there is no name of a kernel here"]);
     }

@@ -478,7 +478,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
     pub(super) fn obstacle(&self, symbol: &Symbol<'db>, new: &str) -> Option<String> {
         let name = &symbol.name;
         if !tokens::is_identifier(new) {
-            return Some(format!("`{new}` is no name"));
+            return Some(format!("`{new}` is not a valid name"));
         }
         if self.imported_from(symbol).is_some() || self.is_import(symbol) {
             return Some(format!("`{name}` is imported; rename it where it is defined"));
@@ -492,7 +492,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
         for block in self.blocks().filter(|block| block.text.contains(name.as_str()) || block.text.contains(new)) {
             for mention in names::mentions(block.text, name) {
                 match mention.usage {
-                    Usage::Text => return Some(format!("a string says `{name}` as well, and may mean it")),
+                    Usage::Text => return Some(format!("a string contains `{name}` and may refer to it")),
                     Usage::Lambda => return Some(format!("`{name}` is also a parameter of a lambda")),
                     _ => {}
                 }
@@ -503,10 +503,10 @@ impl<'c, 'db> Scopes<'c, 'db> {
             }
             let sees = |mention: &names::Mention<'_>| mention.usage == Usage::Name;
             if names::mentions(block.text, new).iter().any(sees) && self.mentions(block, symbol) {
-                return Some(format!("`{new}` already means something where `{name}` is used"));
+                return Some(format!("`{new}` is already defined where `{name}` is used"));
             }
         }
-        self.binds(symbol.scope, new).then(|| format!("there is a `{new}` already"))
+        self.binds(symbol.scope, new).then(|| format!("`{new}` already exists"))
     }
 
     fn mentions(&self, block: Block<'db>, symbol: &Symbol<'db>) -> bool {

@@ -145,7 +145,7 @@ fn beside(
     let others = away.iter().map(|at| statements.lines(*at)).collect::<Option<Vec<_>>>()?;
     let mut edits = statements.without(&others);
     edits.push(if before { statements.before(lines, &new) } else { statements.after(lines, &new) });
-    let title = if before { "Set the flag here, and nowhere else" } else { "Wait for the flag here, and nowhere else" };
+    let title = if before { "Set the flag here only" } else { "Wait for the flag here only" };
     Some((title.to_owned(), edits))
 }
 
@@ -157,7 +157,7 @@ fn without(
 ) -> Option<(String, Edits)> {
     let lines = |origins: &[Origin]| origins.iter().map(|at| statements.lines(*at)).collect::<Option<Vec<_>>>();
     let mut edits = statements.without(&lines(flags)?);
-    let Some((pipe, waits)) = barrier else { return Some(("Take the flag away".to_owned(), edits)) };
+    let Some((pipe, waits)) = barrier else { return Some(("Remove the flag".to_owned(), edits)) };
     let new = call(Sync::Barrier(Some(*pipe)))?;
     edits.extend(lines(waits)?.into_iter().map(|lines| statements.instead(lines, &new)));
     (!waits.is_empty()).then(|| (format!("Write `{new}` instead"), edits))
@@ -177,7 +177,11 @@ fn of_order(statements: &Statements<'_>, order: &Order) -> Option<(String, Edits
     match order.by {
         OrderedBy::Flag { src, dst, event } => {
             let [set, awaited] = [Sync::Set { src, dst, event }, Sync::Wait { src, dst, event }].map(call);
-            let title = format!("Write the flag {} → {}, EVENT_ID{event}", src.short_name(), dst.short_name());
+            let title = format!(
+                "Insert `sync_src` and `sync_dst` ({} → {}, EVENT_ID{event})",
+                src.short_name(),
+                dst.short_name()
+            );
             let (set, wait) = (statements.after(after, &set?), wait(&awaited?));
             // Two edits at one place would have no order.
             let edits = if set.0 == wait.0 { vec![(set.0, set.1 + &wait.1)] } else { vec![set, wait] };
@@ -397,7 +401,7 @@ pl.system.bar_all()
 out = pl.store(y, [0, 0], out)"
             ),
             expect![[r#"
-                Wait for the flag here, and nowhere else
+                Wait for the flag here only
 
                     x = pl.load(a, [0, 0], [64, 64])
                     pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
@@ -425,7 +429,7 @@ pl.system.bar_all()
 out = pl.store(y, [0, 0], out)"
             ),
             expect![[r#"
-                Set the flag here, and nowhere else
+                Set the flag here only
 
                     x = pl.load(a, [0, 0], [64, 64])
                     if n > 1:
@@ -483,7 +487,7 @@ pl.system.bar_all()
 out = pl.store(y, [0, 0], out)"
             ),
             expect![[r#"
-                Take the flag away
+                Remove the flag
 
                     x = pl.load(a, [0, 0], [64, 64])
                     pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
@@ -535,7 +539,7 @@ for i in pl.range(4):
 {wait}"
             ),
             expect![[r#"
-                Wait for the flag here, and nowhere else
+                Wait for the flag here only
 
                     for i in pl.range(4):
                         x = pl.load(a, [0, 0], [64, 64])
@@ -562,7 +566,7 @@ for i in pl.range(4):
     pl.system.bar_all()
     out = pl.store(y, [0, 0], out)",
             expect![[r#"
-                Write the flag MTE3 → MTE2, EVENT_ID0
+                Insert `sync_src` and `sync_dst` (MTE3 → MTE2, EVENT_ID0)
 
                     for i in pl.range(4):
                         x = pl.load(a, [0, 0], [64, 64])
@@ -613,7 +617,7 @@ out = pl.store(z, [0, 0], out)",
         check(
             &format!("x = pl.load(a, [0, 0], [64, 64])\n{}\n{}\n{rest}", flag("src"), flag("dst")),
             expect![[r#"
-                Take the flag away
+                Remove the flag
 
                     x = pl.load(a, [0, 0], [64, 64])
                     pl.system.bar_all()
@@ -631,7 +635,7 @@ out = pl.store(z, [0, 0], out)",
                 flag("dst")
             ),
             expect![[r#"
-                Take the flag away
+                Remove the flag
 
                     x = pl.load(a, [0, 0], [64, 64])
                     for i in pl.range(4):

@@ -229,15 +229,15 @@ fn the_scopes_of_a_called_function_are_shown_where_they_are_written() {
     lines.dedup();
     assert_eq!(lines, (0..10).map(|i| 5 + 3 * i).collect::<Vec<_>>());
     let hover = analysis.hover(file, text.find("y3)").expect("it is there")).expect("no edit").expect("a tile");
-    assert!(hover.markdown.contains("lives | lines 15 – 16"), "{}", hover.markdown);
-    assert!(!hover.markdown.contains("kernels are made"), "{}", hover.markdown);
+    assert!(hover.markdown.contains("live range | lines 15 – 16"), "{}", hover.markdown);
+    assert!(!hover.markdown.contains("This scope becomes"), "{}", hover.markdown);
     drop(analysis);
     host.set_document(file, Document::new(&text.replace("main1(x: pl.Tensor[[64, 64]", "main1(x: pl.Tensor[[32, 64]")));
     let hover = host.snapshot().hover(file, text.find("y3)").expect("it is there")).expect("no edit").expect("a tile");
     assert!(
         hover
             .markdown
-            .contains("2 kernels are made of this scope; in others this tile is [32, 64] FP32: Vec 0x0 8 KiB."),
+            .contains("This scope becomes 2 kernels; in the others, this tile is [32, 64] FP32: Vec 0x0 8 KiB."),
         "{}",
         hover.markdown
     );

@@ -67,17 +67,17 @@ impl Lowering<'_> {
             "Tuple" | "tuple" => {
                 let types = elements.iter().map(|&element| match self.annotation(element) {
                     Annotation::Type(ty) | Annotation::Output(ty) => ty,
-                    Annotation::Nothing => Type::Unknown(Reason::new("a type that says nothing")),
+                    Annotation::Nothing => Type::Unknown(Reason::new("a type without information")),
                 });
                 Annotation::Type(Type::Tuple(types.collect()))
             }
             "Ptr" | "MemRefType" | "UnknownType" => Annotation::Nothing,
             "TaskId" => Annotation::Type(Type::Scalar(Dtype::TaskId)),
-            "Array" => Annotation::Type(Type::Unknown(Reason::new("arrays are not modelled"))),
+            "Array" => Annotation::Type(Type::Unknown(Reason::new("arrays"))),
             // A parameter of a `@pl.jit` function: `n: pl.INDEX`.
             other => Annotation::Type(match Dtype::from_name(other).filter(|_| elements.is_empty()) {
                 Some(dtype) => Type::Scalar(dtype),
-                None => Type::Unknown(Reason::new(format!("the type `{other}` is not modelled"))),
+                None => Type::Unknown(Reason::new(format!("the type `{other}`"))),
             }),
         }
     }
@@ -156,7 +156,7 @@ impl Lowering<'_> {
                 Ok(())
             }
             (_, Constant::Unknown(reason)) => Err(reason.clone()),
-            _ => Err(Reason::new("this part of a tile type is not modelled")),
+            _ => Err(Reason::new("this part of a tile type")),
         }
     }
 
@@ -166,7 +166,7 @@ impl Lowering<'_> {
             None => Scalar::Int(0),
             Some(Term::Scalar(slot)) => slot,
             Some(Term::Unknown(reason)) => return Err(reason),
-            Some(_) => return Err(Reason::new("the slot of an allocation is no integer")),
+            Some(_) => return Err(Reason::new("the slot of an allocation is not an integer")),
         };
         if let Some(at) = subscript
             && let Some(message) = no_such_slot(name, slots, &slot)
@@ -195,7 +195,7 @@ impl Lowering<'_> {
                 Some("slayout") => tile.view.slayout = self.member(arg.value).as_deref().and_then(SLayout::from_name),
                 Some("fractal") => match self.constant(arg.value) {
                     Constant::Int(fractal) => tile.view.fractal = u32::try_from(fractal).ok(),
-                    _ => return Err(Reason::new("`fractal` is no constant")),
+                    _ => return Err(Reason::new("`fractal` is not a constant")),
                 },
                 Some("pad") => tile.view.pad = self.member(arg.value).as_deref().and_then(Pad::from_name),
                 _ => {}
@@ -217,7 +217,7 @@ impl Lowering<'_> {
             Constant::Dtype(dtype) => Ok(dtype),
             Constant::Member(name) if !name.contains('.') => Err(self.unknown_dtype(expr, &name)),
             Constant::Unknown(reason) => Err(reason),
-            _ => Err(Reason::new("this is no element type")),
+            _ => Err(Reason::new("this is not an element type")),
         }
     }
 
@@ -256,7 +256,7 @@ impl Lowering<'_> {
                 })
                 .collect(),
             Term::Unknown(reason) => Err(reason),
-            _ => Err(Reason::new("a shape is no list")),
+            _ => Err(Reason::new("a shape is not a list")),
         }
     }
 
@@ -287,7 +287,7 @@ impl Lowering<'_> {
                 runtime => {
                     let what = self.describe(runtime);
                     let message = format!(
-                        "the shape of a tile must be constant, but {what} is known at run time only; give the largest shape here and the actual extent as `valid_shape`"
+                        "the shape of a tile must be constant, but {what} is known at run time only; use the largest shape here and the actual extent as `valid_shape`"
                     );
                     self.reject(at, Code::ShapeNotConstant, message);
                     return Err(Reason::new(format!("the tile's shape depends on {what}")));
@@ -323,7 +323,7 @@ pub(super) fn merge(annotated: Type, inferred: &Type) -> Type {
 fn no_such_slot(allocation: &str, slots: u32, slot: &Scalar) -> Option<String> {
     if slots <= 1 {
         return Some(format!(
-            "`{allocation}` is declared with a single slot, which has no number: write `{allocation}`, or declare `pl.MemRef(slots=…)`"
+            "`{allocation}` is declared with a single slot, which has no number; write `{allocation}`, or declare `pl.MemRef(slots=…)`"
         ));
     }
     let index = slot.as_int().filter(|index| !(0..i64::from(slots)).contains(index))?;
@@ -331,5 +331,5 @@ fn no_such_slot(allocation: &str, slots: u32, slot: &Scalar) -> Option<String> {
 }
 
 fn no_integer() -> Reason {
-    Reason::new("an extent is no integer")
+    Reason::new("an extent is not an integer")
 }

@@ -33,7 +33,7 @@ impl Lowering<'_> {
         let places = signature.positional.len();
         if positional.len() > places {
             return Some(format!(
-                "`pl.{name}` takes at most {places} arguments by position, but is given {}",
+                "`pl.{name}` takes at most {places} positional arguments, but got {}",
                 positional.len()
             ));
         }
@@ -56,13 +56,13 @@ impl Lowering<'_> {
                 let scratch =
                     signature.tiles_only.iter().find(|param| value(param).is_some_and(|term| !is_none(term)))?;
                 Some(format!(
-                    "`pl.{name}` of tensors takes no `{scratch}`: the compiler makes the scratch tile; leave it out"
+                    "`pl.{name}` on tensors takes no `{scratch}`, because the compiler makes the scratch tile; remove it"
                 ))
             }
             Type::Tile(_) => {
                 let flag =
                     signature.tensors_only.iter().find(|param| value(param).is_some_and(|term| !is_off(term)))?;
-                Some(format!("`{flag}` of `pl.{name}` is for tensors, and this is a tile"))
+                Some(format!("`{flag}` of `pl.{name}` is for tensors, but this is a tile"))
             }
             Type::Scalar(_) => {
                 let both_scalars = || {
@@ -71,10 +71,7 @@ impl Lowering<'_> {
                 };
                 let is_taken = name == "cast" || (ON_SCALARS.iter().any(|(of, _)| *of == name) && both_scalars());
                 (!is_taken).then(|| {
-                    format!(
-                        "`pl.{name}` works on tiles and tensors, but its first operand is {}",
-                        notation::kind(&first)
-                    )
+                    format!("`pl.{name}` takes a tile or a tensor, but its first operand is {}", notation::kind(&first))
                 })
             }
             _ => None,
@@ -87,7 +84,7 @@ impl Lowering<'_> {
         for arg in args {
             let Some(keyword) = arg.keyword.as_deref().filter(|keyword| !known.contains(keyword)) else { continue };
             if LEGACY_KEYWORDS.contains(&keyword) {
-                self.note(arg.value, format!("`{keyword}` of `pl.{construct}` is of an earlier version"));
+                self.note(arg.value, format!("`{keyword}` of `pl.{construct}` belongs to an earlier version"));
                 continue;
             }
             let message = format!("`pl.{construct}` has no keyword `{keyword}`; it has {}", known.join(", "));
@@ -144,7 +141,7 @@ impl Lowering<'_> {
             .into_iter()
             .zip(by_position)
             .find(|(param, value)| self.is_written(*value) && wants_keyword(param))?;
-        Some(format!("`{param}` of `pl.{name}` must be given by keyword: `{param}=...`"))
+        Some(format!("`{param}` of `pl.{name}` must be a keyword argument; write `{param}=...`"))
     }
 
     fn is_written(&self, value: ExprId) -> bool {

@@ -66,7 +66,7 @@ impl HostValue {
                 Value::Call(Call { op: OpId::TENSOR_CREATE, args: Vec::new(), attrs: Vec::new(), origin })
             }
             HostValue::PartOf(tensor) => Value::Copy(tensor),
-            HostValue::Unknown => Value::Scalar(Scalar::Unknown(Reason::new("a value of the host"))),
+            HostValue::Unknown => Value::Scalar(Scalar::Unknown(Reason::new("a value of the host code"))),
         }
     }
 }
@@ -181,7 +181,7 @@ impl<'a> Lowering<'a> {
                 Some(Annotation::Nothing) => Type::Unknown(Reason::new(format!("`{name}` has no type"))),
                 None => {
                     let message =
-                        format!("`{name}` has no type; write `{name}: pl.Tensor[[M, N], pl.FP32]` or the like");
+                        format!("`{name}` has no type; write, for example, `{name}: pl.Tensor[[M, N], pl.FP32]`");
                     self.reject(param.name, Code::Rejected, message);
                     Type::Unknown(Reason::new(format!("`{name}` has no type")))
                 }
@@ -197,7 +197,7 @@ impl<'a> Lowering<'a> {
         for param in self.state.params.clone() {
             let Var { name, ty: Type::Tile(tile), origin, .. } = &self.state.vars[param.0 as usize] else { continue };
             let message = format!(
-                "parameter `{name}` is a tile, and an InCore function takes tensors: write `{name}: pl.Tensor[{:?}, pl.{}]` and load the tile here",
+                "parameter `{name}` is a tile, but an InCore function takes tensors; write `{name}: pl.Tensor[{:?}, pl.{}]` and load the tile here",
                 tile.shape, tile.dtype
             );
             self.reject_at(*origin, Code::Rejected, message);
@@ -410,16 +410,16 @@ impl<'a> Lowering<'a> {
             }
             Stmt::Pass => {}
             Stmt::Error => self.note_at(at, "the statement does not parse".to_owned()),
-            Stmt::Function(_) => self.unsupported(at, "a function inside of a kernel"),
-            Stmt::Class { .. } => self.unsupported(at, "a class inside of a kernel"),
-            Stmt::Import(_) | Stmt::ImportFrom { .. } => self.unsupported(at, "an import inside of a kernel"),
+            Stmt::Function(_) => self.unsupported(at, "a function inside a kernel"),
+            Stmt::Class { .. } => self.unsupported(at, "a class inside a kernel"),
+            Stmt::Import(_) | Stmt::ImportFrom { .. } => self.unsupported(at, "an import inside a kernel"),
             Stmt::Other { keyword, .. } => self.unsupported(at, &format!("`{keyword}`")),
         }
     }
 
     pub(super) fn unsupported(&mut self, at: Origin, what: &str) {
         let message = format!(
-            "the compiler does not accept {what}; a kernel is made of assignments, operations, `for`, `while`, `if`, `with` and `return`"
+            "the compiler does not accept {what}; a kernel consists of assignments, operations, `for`, `while`, `if`, `with` and `return`"
         );
         self.reject_at(at, Code::Rejected, message);
     }
@@ -437,11 +437,12 @@ impl<'a> Lowering<'a> {
 
     fn assignment(&mut self, at: Origin, targets: &[ExprId], annotation: Option<ExprId>, value: Option<ExprId>) {
         let Some(value) = value else {
-            let message = "a declaration without a value; assign a value in the same statement".to_owned();
+            let message = "a declaration needs a value; assign one in the same statement".to_owned();
             return self.reject_at(at, Code::Rejected, message);
         };
         let [target] = targets else {
-            let message = "the compiler does not accept `a = b = ...`; write one assignment for each name".to_owned();
+            let message =
+                "PyPTO does not support chained assignment (`a = b = ...`); assign each name separately".to_owned();
             return self.reject_at(at, Code::Rejected, message);
         };
         if let Some(args) = self.yielded(value) {
@@ -470,7 +471,7 @@ impl<'a> Lowering<'a> {
     /// Gives a name a value. A name that is known here keeps its variable.
     pub(super) fn assign(&mut self, target: ExprId, name: &str, annotation: Option<ExprId>, rhs: Rhs) {
         if name.contains("__") && !is_compilers_name(name) {
-            let message = format!("`{name}` contains `__`, which the compiler keeps for its own names; rename it");
+            let message = format!("`{name}` contains `__`, which is reserved for the compiler; rename it");
             self.reject(target, Code::Rejected, message);
         }
         let mut is_guess = false;
@@ -595,7 +596,7 @@ impl<'a> Lowering<'a> {
         let Var { name, ty: was, origin, .. } = &self.state.vars[known.0 as usize];
         let (was, got) = (written(was, &self.state.vars), written(ty, &self.state.vars));
         let message = format!(
-            "cannot reassign `{name}` with a different type: was {was}, got {got}; {difference} differs, so this value needs a name of its own"
+            "cannot reassign `{name}` with a different type: was {was}, got {got}; {difference} differs. Give this value another name"
         );
         let related = vec![(*origin, format!("`{name}` gets its type here: {was}"))];
         let at = self.at_expr(target);
@@ -638,20 +639,21 @@ impl<'a> Lowering<'a> {
         };
         for (index, &element) in elements.iter().enumerate() {
             let Some(name) = self.name(element) else {
-                self.reject(element, Code::Rejected, "only names can be unpacked into".to_owned());
+                self.reject(element, Code::Rejected, "only names can be unpacking targets".to_owned());
                 continue;
             };
             match &tuple {
                 Term::List(values) => {
                     let value = values.get(index).cloned();
-                    let value = value
-                        .unwrap_or_else(|| Term::Unknown(Reason::new(format!("`{name}` has no value in its tuple"))));
+                    let value = value.unwrap_or_else(|| {
+                        Term::Unknown(Reason::new(format!("the tuple that `{name}` is unpacked from is too short")))
+                    });
                     self.assign(element, name, None, Rhs::Term(value));
                 }
                 Term::Var(tuple) => self.assign_element(element, name, *tuple, index as u32),
                 Term::Unknown(reason) => self.bind(name, Term::Unknown(reason.clone())),
                 Term::Scalar(_) | Term::Constant(_) => {
-                    let reason = Reason::new(format!("`{name}` is taken out of something that is no tuple"));
+                    let reason = Reason::new(format!("`{name}` is unpacked from a value that is not a tuple"));
                     self.bind(name, Term::Unknown(reason));
                 }
             }
@@ -667,7 +669,7 @@ impl<'a> Lowering<'a> {
             && !self.state.host
             && !elements.iter().all(|element| matches!(element, Term::Constant(_)))
         {
-            self.note(value, "several names that one statement gives values to".to_owned());
+            self.note(value, "a statement that assigns several names".to_owned());
         }
     }
 
@@ -677,7 +679,9 @@ impl<'a> Lowering<'a> {
             Type::Unknown(reason) => Some(Type::Unknown(reason.clone())),
             _ => None,
         };
-        let ty = ty.unwrap_or_else(|| Type::Unknown(Reason::new(format!("`{name}` has no value in its tuple"))));
+        let ty = ty.unwrap_or_else(|| {
+            Type::Unknown(Reason::new(format!("the tuple that `{name}` is unpacked from is too short")))
+        });
         let origin = self.at_expr(target);
         let var = self.variable(target, name, &ty, origin);
         self.emit(Statement::Let { var, value: Value::Element { tuple, index }, ty, origin });
@@ -749,14 +753,14 @@ impl<'a> Lowering<'a> {
                 Type::Scalar(_) | Type::Unknown(_) => Scalar::Var(var),
                 _ => {
                     let message =
-                        "the condition is no scalar; compare scalars, or read an element of the tile".to_owned();
+                        "the condition is not a scalar; compare scalars, or read an element of the tile".to_owned();
                     self.reject(condition, Code::Rejected, message);
-                    Scalar::Unknown(Reason::new("the condition is no scalar"))
+                    Scalar::Unknown(Reason::new("the condition is not a scalar"))
                 }
             },
             Term::Constant(Constant::Bool(value)) => Scalar::Bool(value),
             Term::Unknown(reason) => Scalar::Unknown(reason),
-            Term::List(_) | Term::Constant(_) => Scalar::Unknown(Reason::new("the condition is no scalar")),
+            Term::List(_) | Term::Constant(_) => Scalar::Unknown(Reason::new("the condition is not a scalar")),
         }
     }
 
@@ -780,8 +784,7 @@ impl<'a> Lowering<'a> {
         let mut results = Vec::new();
         for (name, annotation) in names {
             let captured = yielded.iter().find(|known| known.name == name).map(|known| known.ty.clone());
-            let inferred =
-                captured.unwrap_or_else(|| Type::Unknown(Reason::new(format!("`{name}` is yielded in no branch"))));
+            let inferred = captured.unwrap_or_else(|| Type::Unknown(Reason::new(format!("no branch yields `{name}`"))));
             let ty = match annotation.map(|annotation| self.annotation(annotation)) {
                 Some(Annotation::Type(annotated)) => annotation::merge(annotated, &inferred),
                 _ => inferred,
@@ -811,7 +814,7 @@ impl<'a> Lowering<'a> {
             if let Some(difference) = self.agreement().across(&first.ty, &other.ty) {
                 let (was, got) = (written(&first.ty, &self.state.vars), written(&other.ty, &self.state.vars));
                 let message = format!(
-                    "the branches yield values of different types to `{}`: {was} and {got}; {difference} differs",
+                    "the branches yield values of different types to `{}`: {was} and {got}; {difference} must be the same",
                     other.name
                 );
                 let related = vec![(first.at, format!("the other branch yields {was}"))];
@@ -830,7 +833,7 @@ impl<'a> Lowering<'a> {
             if let Some(difference) = self.agreement().across(ty, &yielded.ty) {
                 let (was, got) = (written(ty, &self.state.vars), written(&yielded.ty, &self.state.vars));
                 let message = format!(
-                    "the loop carries `{name}` as {was}, but yields {got}; {difference} differs, and must be the same for each iteration"
+                    "the loop carries `{name}` as {was}, but yields {got}; {difference} must be the same in each iteration"
                 );
                 let related = vec![(*origin, format!("`{name}` starts as {was}"))];
                 let at = yielded.at;

@@ -76,7 +76,7 @@ impl Lowering<'_> {
             }
             ["pl", name] => self.operation(expr, name, ops::candidates(name), args),
             // Scalars that live in registers, or on the stack of the scalar unit.
-            ["pl", "array", _] if self.state.host => unknown("an array of the host"),
+            ["pl", "array", _] if self.state.host => unknown("an array of the host code"),
             ["pl", "tensor", name] => {
                 let name = if *name == "create" { "create_tensor" } else { name };
                 self.operation(expr, name, ops::candidates(name), args)
@@ -219,9 +219,9 @@ impl Lowering<'_> {
         let function = match source.ast.body.as_slice() {
             [only] => match source.ast.stmt(*only) {
                 Stmt::Function(function) => function,
-                _ => return unknown(format!("`{name}` is no function")),
+                _ => return unknown(format!("`{name}` is not a function")),
             },
-            _ => return unknown(format!("`{name}` is no function")),
+            _ => return unknown(format!("`{name}` is not a function")),
         };
         if kind(&source.ast, function) != Kind::Inline {
             let constant = self.constant(expr);
@@ -257,7 +257,7 @@ impl Lowering<'_> {
                 (Some(value), _) => value.clone(),
                 (None, Some(default)) => super::expression::from_constant(eval::evaluate(&source.ast, default, scope)),
                 (None, None) => {
-                    let message = format!("`{name}` is called without its argument `{param_name}`");
+                    let message = format!("`{name}` is called without the argument `{param_name}`");
                     self.reject(expr, Code::InvalidOperand, message);
                     return unknown(message_of_arguments(name));
                 }
@@ -266,7 +266,7 @@ impl Lowering<'_> {
         }
         if positional.next().is_some() {
             let count = function.params.iter().filter(|param| !is_receiver(param)).count();
-            let message = format!("`{name}` takes {count} arguments, but is given {}", values.len());
+            let message = format!("`{name}` takes {count} arguments, but got {}", values.len());
             self.reject(expr, Code::InvalidOperand, message);
             return unknown(message_of_arguments(name));
         }
@@ -353,7 +353,7 @@ impl Lowering<'_> {
             if let Some(Term::Constant(Constant::Str(mode))) = mode
                 && mode != "round"
             {
-                let message = format!("`pl.cast` of a scalar has no `mode`, but got \"{mode}\"; leave it out");
+                let message = format!("`pl.cast` of a scalar has no `mode`, but got \"{mode}\"; remove it");
                 self.reject(expr, Code::InvalidOperand, message.clone());
                 return unknown(message);
             }
@@ -533,12 +533,8 @@ impl Lowering<'_> {
             row.params.iter().enumerate().filter(|(_, param)| !param.keyword_only).map(|(index, _)| index);
         let places = by_position.clone().count();
         if positional.len() > places {
-            let message = format!(
-                "`{}` takes at most {} arguments by position, but is given {}",
-                row.name,
-                places,
-                positional.len()
-            );
+            let message =
+                format!("`{}` takes at most {} positional arguments, but got {}", row.name, places, positional.len());
             self.reject(at, Code::InvalidOperand, message);
             return None;
         }
@@ -560,8 +556,10 @@ impl Lowering<'_> {
                 None => match removed(op, name) {
                     Some((name, meaning)) => {
                         removed_attrs.push((name, attribute(op, name, term)));
-                        let reason =
-                            format!("`{name}` of `{}` is of an earlier version, and read as then: {meaning}", row.name);
+                        let reason = format!(
+                            "`{name}` of `{}` belongs to an earlier version and is read as it was then: {meaning}",
+                            row.name
+                        );
                         self.note(value, reason);
                     }
                     None => {
@@ -674,7 +672,7 @@ impl Lowering<'_> {
             Err(Problem::NotConstant(extent)) => {
                 let what = self.describe(&extent);
                 let message = format!(
-                    "the shape of a tile must be constant, but {what} is known at run time only; give the largest shape here and the actual extent as `valid_shape`"
+                    "the shape of a tile must be constant, but {what} is known at run time only; use the largest shape here and the actual extent as `valid_shape`"
                 );
                 self.reject(at, Code::ShapeNotConstant, message);
                 Type::Unknown(Reason::new(format!("the tile's shape depends on {what}")))
@@ -690,7 +688,7 @@ impl Lowering<'_> {
             && !matches!(space, Space::Vec | Space::Mat)
         {
             let message = format!(
-                "a load goes to Vec or Mat; load to Mat and write `pl.move(tile, target_memory=pl.Mem.{space})`"
+                "a load goes to Vec or Mat only; load to Mat, then write `pl.move(tile, target_memory=pl.Mem.{space})`"
             );
             self.reject(at, Code::InvalidOperand, message);
         }
@@ -708,7 +706,7 @@ fn is_spliced(ast: &Ast, function: &Function) -> bool {
 }
 
 fn message_of_arguments(name: &str) -> String {
-    format!("`{name}` is called with other arguments than it declares")
+    format!("the arguments of the call of `{name}` do not match its parameters")
 }
 
 /// Operations whose first operand is a tile although other names of theirs say nothing about it.
@@ -755,7 +753,7 @@ fn word(op: OpId, name: AttrName, text: &str) -> Attr {
 }
 
 fn attribute(op: OpId, name: AttrName, term: Term) -> Attr {
-    let unknown = || Attr::Unknown(Reason::new(format!("the value of `{name}` is not known")));
+    let unknown = || Attr::Unknown(Reason::new(format!("the value of `{name}` is unknown")));
     match term {
         Term::Scalar(Scalar::Const(_, number)) => attribute(op, name, Term::Scalar(*number)),
         Term::Scalar(Scalar::Int(0)) if name == AttrName::PadValue => Attr::Pad(Pad::Zero),
@@ -802,7 +800,7 @@ fn is_open(ty: &Type) -> bool {
 
 /// A tensor of the host with constant extents as a value.
 fn tensor_constant(ty: &Type) -> Constant {
-    let not_known = || Constant::Unknown(Reason::new("the shape of the tensor is not known"));
+    let not_known = || Constant::Unknown(Reason::new("the shape of the tensor is unknown"));
     let Type::Tensor(tensor) = ty else { return not_known() };
     let shape: Option<Vec<i64>> = tensor.shape.iter().map(Scalar::as_int).collect();
     match (shape, tensor.dtype) {
@@ -821,6 +819,6 @@ fn returned_params(source: &FunctionSource, function: &Function, passed: &[(Opti
         let by_keyword = passed.iter().find(|(keyword, _)| *keyword == Some(name));
         by_keyword.or_else(|| passed.get(index).filter(|(keyword, _)| keyword.is_none())).map(|(_, ty)| ty.clone())
     };
-    let unknown = || Type::Unknown(Reason::new("what a kernel returns"));
+    let unknown = || Type::Unknown(Reason::new("the return value of a kernel"));
     values.into_iter().map(|value| ast.name(value).and_then(of_param).unwrap_or_else(unknown)).collect()
 }

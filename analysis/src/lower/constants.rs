@@ -69,7 +69,7 @@ impl Behaviour for Value {
         let is_unknown = |side: &Constant| matches!(side, Constant::Unknown(_));
         match self {
             Value::Dynamic(name) if !is_unknown(left) && !is_unknown(right) => {
-                Some(unknown(format!("computes with the dynamic extent `{name}`")))
+                Some(unknown(format!("arithmetic on the dynamic extent `{name}`")))
             }
             _ => None,
         }

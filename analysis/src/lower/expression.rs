@@ -67,7 +67,7 @@ impl Lowering<'_> {
                 }
                 Some(term) => term.clone(),
                 None if self.renaming.name(expr).is_some() => {
-                    Term::Unknown(Reason::new(format!("`{name}` has no value on every way to here")))
+                    Term::Unknown(Reason::new(format!("`{name}` has no value on some paths to here")))
                 }
                 None => self.outer(expr),
             },
@@ -88,7 +88,8 @@ impl Lowering<'_> {
             Expr::Compare { left, rest } => match rest.as_slice() {
                 [(op, right)] => self.compare(expr, *left, *op, *right),
                 _ => {
-                    let message = "the compiler takes one comparison at a time; join two with `and`".to_owned();
+                    let message =
+                        "chained comparison is not supported by PyPTO; join two comparisons with `and`".to_owned();
                     self.reject(expr, Code::Rejected, message);
                     unknown("a chain of comparisons")
                 }
@@ -103,18 +104,18 @@ impl Lowering<'_> {
                 self.note(expr, "the expression is nested too deeply".to_owned());
                 unknown("the expression is nested too deeply")
             }
-            Expr::Thunk(_) => self.not_accepted(expr, "a lambda", "compute the value outside of the kernel"),
+            Expr::Thunk(_) => self.not_accepted(expr, "a lambda", "compute the value outside the kernel"),
             Expr::Other(kind) => {
                 let what = format!("a {}", kind.replace('_', " "));
-                self.not_accepted(expr, &what, "compute the value outside of the kernel")
+                self.not_accepted(expr, &what, "compute the value outside the kernel")
             }
             Expr::Error => {
                 self.note(expr, "the expression does not parse".to_owned());
                 unknown("the expression does not parse")
             }
-            Expr::Joined(_) => self.not_accepted(expr, "an f-string", "compute the value outside of the kernel"),
+            Expr::Joined(_) => self.not_accepted(expr, "an f-string", "compute the value outside the kernel"),
             Expr::Comprehension { .. } | Expr::DictComprehension { .. } => {
-                self.not_accepted(expr, "a comprehension", "compute the value outside of the kernel")
+                self.not_accepted(expr, "a comprehension", "compute the value outside the kernel")
             }
             Expr::Slice { .. } | Expr::Dict(_) | Expr::Starred(_) | Expr::Unpacked(_) | Expr::Ellipsis => {
                 unknown("the expression has no value")
@@ -129,7 +130,7 @@ impl Lowering<'_> {
         let Var { role, name, origin, .. } = &self.state.vars[var.0 as usize];
         if *role == Role::IterArg && self.state.unrolls.iter().any(|first| var < *first) {
             let message = format!(
-                "`{name}` is carried by a loop around `pl.unroll`, and the compiler refuses it inside as used outside its defining scope; write `copy = {name}` before `pl.unroll` and use `copy`"
+                "`{name}` is carried by a loop around `pl.unroll`, and the compiler refuses to use it inside (\"used outside its defining scope\"); write `copy = {name}` before `pl.unroll` and use `copy`"
             );
             let related = vec![(*origin, format!("`{name}` is carried from here"))];
             let at = self.at_expr(at);
@@ -205,7 +206,7 @@ impl Lowering<'_> {
                 Operand::List(elements.into_iter().map(|element| self.to_scalar(element)).collect())
             }
             Term::Constant(constant) => {
-                let no_number = || Operand::Unknown(Reason::new("a constant that is no number"));
+                let no_number = || Operand::Unknown(Reason::new("a constant that is not a number"));
                 constants::dynamic(&constant).map_or_else(no_number, Operand::Scalar)
             }
             Term::Unknown(reason) => Operand::Unknown(reason),
@@ -230,7 +231,7 @@ impl Lowering<'_> {
             ("dtype", Type::Tile(tile)) => Term::Constant(Constant::Dtype(tile.dtype)),
             _ => {
                 self.note(expr, format!("the attribute `{name}`"));
-                unknown(format!("the attribute `{name}` is not modelled"))
+                unknown(format!("the attribute `{name}`"))
             }
         }
     }
@@ -258,8 +259,7 @@ impl Lowering<'_> {
         match self.ast.expr(expr) {
             Expr::Name(name) if self.lookup(name).is_none() => is_left_out(value).then(|| {
                 let message = format!(
-                    "Undefined variable '{name}': of the code around a `@pl.jit` function the compiler takes numbers only; write the \
-                     value out"
+                    "Undefined variable '{name}': the compiler takes only numbers from the code around a `@pl.jit` function; write the value out"
                 );
                 (expr, message)
             }),
@@ -331,7 +331,7 @@ impl Lowering<'_> {
             term => self.to_scalar(term),
         };
         if op == UnaryOp::Pos {
-            return self.not_accepted(expr, "a leading `+`", "leave it out");
+            return self.not_accepted(expr, "a leading `+`", "remove it");
         }
         if op == UnaryOp::Invert
             && self.is_typed(&operand)
@@ -460,9 +460,9 @@ impl Lowering<'_> {
                         self.reject(
                             index,
                             Code::Rejected,
-                            "the index of a tuple must be a constant inside of it".to_owned(),
+                            "the index of a tuple must be a constant within its length".to_owned(),
                         );
-                        Rhs::Term(unknown("the index of a tuple is not known"))
+                        Rhs::Term(unknown("the index of a tuple is unknown"))
                     }
                 },
                 Type::Unknown(reason) => Rhs::Term(Term::Unknown(reason)),
@@ -487,7 +487,7 @@ impl Lowering<'_> {
             Term::Scalar(Scalar::Int(at)) => {
                 let at = if at < 0 { at + elements.len() as i64 } else { at };
                 let element = usize::try_from(at).ok().and_then(|at| elements.get(at)).cloned();
-                element.unwrap_or_else(|| unknown("the index is outside of the list"))
+                element.unwrap_or_else(|| unknown("the index is out of range"))
             }
             Term::Unknown(reason) => Term::Unknown(reason),
             _ => unknown("the index of a list is known at run time only"),
@@ -515,7 +515,7 @@ impl Lowering<'_> {
             return self.deduced(call, at);
         }
         let Some(window) = self.window(&indices, tile) else {
-            return Rhs::Term(unknown("a slice that is not modelled"));
+            return Rhs::Term(unknown("this kind of slice"));
         };
         let drop_dims: Vec<Scalar> = window.dropped.iter().map(|&axis| Scalar::Int(axis as i64)).collect();
         let narrow = window.valid != window.extents;
@@ -594,7 +594,7 @@ impl Lowering<'_> {
             Term::Var(var) => var,
             Term::Unknown(_) => return,
             _ => {
-                let message = format!("`{name}` is no tile; only tiles and tensors can be written in parts");
+                let message = format!("`{name}` is not a tile; only tiles and tensors can be written in parts");
                 return self.reject(base, Code::Rejected, message);
             }
         };
@@ -618,7 +618,7 @@ impl Lowering<'_> {
             Term::Unknown(reason) => return self.note(value, reason),
             Term::Var(source) if matches!(self.ty(source), Type::Unknown(_)) => return,
             _ => {
-                let message = "what is written to a part of a tile must be a tile".to_owned();
+                let message = "the value written to a part of a tile must be a tile".to_owned();
                 return self.reject(value, Code::InvalidOperand, message);
             }
         };

@@ -401,7 +401,7 @@ fn as_value(operand: Operand) -> Value {
         Operand::Var(var) => Value::Copy(var),
         Operand::Scalar(scalar) => Value::Scalar(scalar),
         Operand::Unknown(reason) => Value::Scalar(Scalar::Unknown(reason)),
-        Operand::List(_) => Value::Scalar(Scalar::Unknown(Reason::new("a list that is carried"))),
+        Operand::List(_) => Value::Scalar(Scalar::Unknown(Reason::new("a loop-carried list"))),
     }
 }
 

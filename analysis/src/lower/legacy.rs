@@ -91,7 +91,7 @@ impl Lowering<'_> {
             Some(Term::Unknown(reason)) => return Rhs::Term(Term::Unknown(reason)),
             _ => {
                 let message = format!(
-                    "`{what}` needs a constant `axis` of a tile with rows and columns: 0 reduces each column, 1 each row"
+                    "`{what}` needs a tile with rows and columns and a constant `axis`: 0 reduces each column, 1 each row"
                 );
                 self.reject(expr, Code::InvalidOperand, message);
                 return unknown(format!("the axis of `{what}`"));
@@ -102,7 +102,7 @@ impl Lowering<'_> {
             operands.truncate(1);
         }
         if notation == Notation::Tile {
-            self.note(expr, format!("`{what}` is of an earlier version, and read as `pl.{}`", op.op().name));
+            self.note(expr, format!("`{what}` belongs to an earlier version and is read as `pl.{}`", op.op().name));
         }
         let call = self.make_call(op, operands, Vec::new(), expr);
         let reduced = self.deduced(call, expr);

@@ -15,10 +15,10 @@ use crate::ops::OpId;
 impl Lowering<'_> {
     pub(super) fn loop_control(&mut self, at: Origin, keyword: &str) {
         let message = match self.state.loops.last() {
-            None => format!("`{keyword}` stands outside of a loop"),
+            None => format!("`{keyword}` is outside a loop"),
             Some(LoopKind::Parallel) => format!("`{keyword}` is not possible in `pl.parallel`; use `pl.range`"),
             Some(LoopKind::Unroll) => format!("`{keyword}` is not possible in `pl.unroll`; use `pl.range`"),
-            Some(LoopKind::SplitAiv) => format!("`{keyword}` is not possible in `pl.split_aiv`, which is no loop"),
+            Some(LoopKind::SplitAiv) => format!("`{keyword}` is not possible in `pl.split_aiv`, which is not a loop"),
             Some(_) => return,
         };
         self.reject_at(at, Code::Rejected, message);
@@ -74,7 +74,7 @@ impl Lowering<'_> {
                 return self.region(stmt, launched, body);
             }
             "spmd" => {
-                self.note(iter, "`pl.spmd` inside of a kernel".to_owned());
+                self.note(iter, "`pl.spmd` inside a kernel".to_owned());
                 let reason = Reason::new("the index of `pl.spmd`");
                 self.bind_index(target, Rhs::Term(Term::Scalar(Scalar::Unknown(reason))));
                 return self.block(body);
@@ -136,7 +136,7 @@ impl Lowering<'_> {
             _ => None,
         };
         let Some((start, step, trips)) = trips else {
-            let reason = "a scope in `pl.unroll`, of which the compiler makes one kernel for each iteration";
+            let reason = "a scope in `pl.unroll`, because the compiler makes one kernel for each iteration";
             let around = self.state.around_scopes.replace(reason);
             self.bind(index, Term::Unknown(Reason::new("the index of `pl.unroll`")));
             self.block(body);
@@ -157,7 +157,7 @@ impl Lowering<'_> {
             None => None,
         };
         if self.state.core_function && !self.state.cross_core.units_told_apart {
-            let message = "`pl.split_aiv` divides a scope of host code, but this function is a kernel already: write it in `with pl.at(level=pl.Level.CORE_GROUP):` of a plain `@pl.function`".to_owned();
+            let message = "`pl.split_aiv` divides a scope of host code, but this function is already a kernel; write it in `with pl.at(level=pl.Level.CORE_GROUP):` of a plain `@pl.function`".to_owned();
             self.reject(iter, Code::Rejected, message);
         }
         let query = self.make_call(OpId::GET_SUBBLOCK_IDX, Vec::new(), Vec::new(), iter);
@@ -176,7 +176,7 @@ impl Lowering<'_> {
         });
         self.state.vector_regions.push(VectorRegion { split: mode, stmts });
         if mode.is_some() && !statements.iter().any(crosses) {
-            self.note(iter, "whole tiles inside of `pl.split_aiv`, which the compiler divides".to_owned());
+            self.note(iter, "whole tiles inside `pl.split_aiv`, which the compiler divides".to_owned());
         }
         self.state.cross_core.units_told_apart = true;
         statements.into_iter().for_each(|statement| self.emit(statement));
@@ -284,11 +284,7 @@ impl Lowering<'_> {
 
     fn stages(&mut self, iter: ExprId, args: &[Arg]) -> Option<u32> {
         let Some(stage) = keyword(args, "stage") else {
-            self.reject(
-                iter,
-                Code::Rejected,
-                "`pl.pipeline` needs `stage=`, the number of buffers in flight".to_owned(),
-            );
+            self.reject(iter, Code::Rejected, "`pl.pipeline` needs `stage=`, the number of pipeline stages".to_owned());
             return Some(1);
         };
         match self.expression(stage) {
@@ -314,7 +310,7 @@ impl Lowering<'_> {
             Term::Scalar(scalar) => scalar,
             Term::Var(var) => Scalar::Var(var),
             Term::Unknown(reason) => Scalar::Unknown(reason),
-            Term::List(_) | Term::Constant(_) => Scalar::Unknown(Reason::new("the bound is no integer")),
+            Term::List(_) | Term::Constant(_) => Scalar::Unknown(Reason::new("the bound is not an integer")),
         });
         let mut next = || values.next();
         let bounds = match positional.len() {
@@ -361,7 +357,7 @@ fn origins<'s>(statements: impl Iterator<Item = &'s Statement>, found: &mut Vec<
 }
 
 const LOOP_TARGET: &str =
-    "the target of a loop is a name, or `i, (x, y)` with `init_values=(a, b)` where the loop carries values";
+    "the target of a loop must be a name, or `i, (x, y)` with `init_values=(a, b)` if the loop carries values";
 
 fn known(bound: Option<Scalar>) -> Scalar {
     bound.unwrap_or(Scalar::Int(0))

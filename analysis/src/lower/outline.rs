@@ -96,7 +96,7 @@ pub(super) fn everything(body: &[Stmt], vars: &[Var]) -> Result<Vec<Operand>, Re
     match body.iter().all(is_plain) {
         true => Ok(body.iter().flat_map(Stmt::results).map(Operand::Var).collect()),
         false => {
-            let reason = "nothing reads what this scope at the end of its function computes, and the compiler hands out all of it";
+            let reason = "nothing reads the results of this scope at the end of its function, so the compiler returns all of them";
             Err(Reason::new(reason))
         }
     }
@@ -409,7 +409,7 @@ impl Renaming<'_> {
 }
 
 fn host() -> Reason {
-    Reason::new("a value of the host")
+    Reason::new("a value of the host code")
 }
 
 fn of_host() -> Value {

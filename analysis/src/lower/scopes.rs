@@ -64,24 +64,24 @@ impl Lowering<'_> {
     pub(super) fn attributes(&mut self, function: &Function) {
         let Some(attrs) = attrs(self.ast, function) else { return };
         let Expr::Dict(entries) = self.ast.expr(attrs) else {
-            return self.note(attrs, "`attrs` of a function that are no literal".to_owned());
+            return self.note(attrs, "`attrs` of a function that are not a literal".to_owned());
         };
         for &(key, value) in entries {
             match self.constant(key) {
                 Constant::Str(key) if key == "split" => self.state.cross_core.split = self.split_mode(value),
                 Constant::Str(key) if key == "slot_num" => match self.constant(value) {
                     Constant::Int(slots) if slots > 0 => self.state.cross_core.slots = slots as u64,
-                    _ => self.note(value, "`slot_num` that is not known".to_owned()),
+                    _ => self.note(value, "an unknown `slot_num`".to_owned()),
                 },
                 Constant::Str(key) if key == "split_aiv" => self.state.cross_core.units_told_apart = true,
                 Constant::Str(key) if key == "dual_aiv_dispatch" => match self.constant(value) {
                     Constant::Bool(true) => self.state.cross_core.repetition = Repetition::Second,
                     Constant::Bool(false) => {}
-                    _ => self.note(value, "`dual_aiv_dispatch` that is not known".to_owned()),
+                    _ => self.note(value, "an unknown `dual_aiv_dispatch`".to_owned()),
                 },
                 Constant::Str(key) if HARMLESS.contains(&key.as_str()) => {}
                 Constant::Str(other) => self.note(key, format!("the attribute `{other}` of a function")),
-                _ => self.note(key, "an attribute of a function whose name is not known".to_owned()),
+                _ => self.note(key, "an attribute of a function with an unknown name".to_owned()),
             }
         }
     }
@@ -93,7 +93,7 @@ impl Lowering<'_> {
             Some("LEFT_RIGHT") => Some(SplitMode::LeftRight),
             Some("NONE") => None,
             _ => {
-                self.note(mode, "a division between the vector units that is not known".to_owned());
+                self.note(mode, "an unknown way of dividing work between the vector units".to_owned());
                 None
             }
         }
@@ -127,8 +127,8 @@ impl Lowering<'_> {
             }
             match path.as_slice() {
                 ["pl", "scope" | "manual_scope" | "at"] => {}
-                ["pl", name] => self.note_at(at, format!("`with pl.{name}` inside of a kernel")),
-                _ => self.unsupported(at, "a `with` over something else than a scope of `pl`"),
+                ["pl", name] => self.note_at(at, format!("`with pl.{name}` inside a kernel")),
+                _ => self.unsupported(at, "a `with` statement on something other than a scope of `pl`"),
             }
         }
         let is_manual = |item: &WithItem| match self.ast.expr(item.context) {
@@ -164,7 +164,7 @@ impl Lowering<'_> {
             other => *other == Expr::Error,
         };
         if !self.holds_scope_only(body) && !self.ast.exprs_in(body).iter().any(may_differ) {
-            let message = "every block of this `pl.spmd` would do the same work: take the index with `i = pl.tile.get_block_idx()`, or write `for i in pl.spmd(…)`";
+            let message = "every block of this `pl.spmd` would do the same work; get the index with `i = pl.tile.get_block_idx()`, or write `for i in pl.spmd(…)`";
             self.reject_anywhere(scope, Code::Rejected, message.to_owned());
         }
     }

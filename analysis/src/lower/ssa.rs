@@ -337,7 +337,7 @@ impl Converter<'_> {
         if !yielded.is_empty() && explicit.is_empty() && !rebound.is_empty() {
             let name = &self.author(rebound[0]).name;
             let message = format!(
-                "the loop yields {}, but hands on {} (`{name}` is assigned again in it); give what it yields `init_values=`, or do not yield",
+                "the loop yields {}, but carries {} (`{name}` is assigned again in it); use `init_values=` for what it yields, or do not yield",
                 count(yielded.len()),
                 count(rebound.len())
             );
@@ -373,9 +373,9 @@ impl Converter<'_> {
         if is_new && !self.around.iter().any(is_decided) {
             let fix = match in_while && self.renamed.contains_key(&var) {
                 true => {
-                    "in a `@pl.jit` function a `while` hands on nothing that is first assigned beside it; assign it first before the scope, loop or branch that the `while` stands in"
+                    "in a `@pl.jit` function, a `while` does not carry a name that is first assigned next to it; assign it before the scope, loop or branch that contains the `while`"
                 }
-                false => "it has no value where the loop does not run; assign it before the loop",
+                false => "it has no value if the loop does not run; assign it before the loop",
             };
             let message =
                 format!("variable `{name}` is used outside its defining scope, after the loop that assigns it: {fix}");
@@ -444,7 +444,7 @@ impl Converter<'_> {
         if !results.is_empty() {
             let name = &self.author(merged[0]).name;
             let reason = format!(
-                "the branches yield values and also rebind `{name}`, which the compiler cannot merge; yield `{name}` too"
+                "the branches yield values and also assign `{name}` again, which the compiler cannot merge; yield `{name}` too"
             );
             self.notes.push(Note { at: origin, reason: Reason::new(reason.clone()) });
             self.rejections.push(Rejection::new(origin, Code::Rejected, reason));
@@ -500,10 +500,10 @@ impl Converter<'_> {
     /// Why a variable has no value here, which the compiler refuses where a branch assigns it (SSAVerify).
     fn unbound(&mut self, var: VarId) -> Reason {
         let name = &self.author(var).name;
-        let reason = Reason::new(format!("`{name}` has no value on every way to here"));
+        let reason = Reason::new(format!("`{name}` has no value on some paths to here"));
         if let (Some(&branch), Some(at)) = (self.lost.get(&var), self.at) {
             let message = format!(
-                "variable `{name}` is used outside its defining scope: one branch assigns it, so that it has no value where the other one runs; assign it before the branch, or in both"
+                "variable `{name}` is used outside its defining scope: only one branch assigns it, so it has no value if the other one runs; assign it before the branch, or in both branches"
             );
             let related = vec![(branch, format!("`{name}` gets its value in one branch of this"))];
             let rejection = Rejection { at, code: Code::Rejected, message, related };

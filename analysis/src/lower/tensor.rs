@@ -58,7 +58,7 @@ impl Lowering<'_> {
     /// `x[i:j, k]`
     pub(super) fn tensor_window(&mut self, at: ExprId, var: VarId, tensor: &TensorType, indices: &[ExprId]) -> Rhs {
         let Some(window) = self.subscripted(at, var, tensor, indices) else {
-            return unknown("a window that is not known");
+            return unknown("an unknown window");
         };
         let Window { offsets, extents, dropped } = window;
         if self.state.host {
@@ -90,7 +90,8 @@ impl Lowering<'_> {
         if self.state.host {
             let written = self.expression(value);
             if let Type::Tile(_) = self.term_type(&written) {
-                let message = format!("what is written to a part of the tensor `{name}` must be a tensor, not a tile");
+                let message =
+                    format!("the value written to a part of the tensor `{name}` must be a tensor, not a tile");
                 return self.reject_anywhere(value, Code::InvalidOperand, message);
             }
             self.host_reads(value, written.var());
@@ -107,7 +108,7 @@ impl Lowering<'_> {
             }
             _ => {
                 let message = format!(
-                    "what is written to a part of `{name}` must be a tensor; `pl.write({name}, [i, j], value)` writes one element"
+                    "the value written to a part of `{name}` must be a tensor; to write one element, use `pl.write({name}, [i, j], value)`"
                 );
                 return self.reject(value, Code::InvalidOperand, message);
             }
@@ -178,7 +179,7 @@ impl Lowering<'_> {
             };
             if *wanted != extent && !is_narrowed {
                 let message = format!(
-                    "what is written has {extent} elements along axis {axis}, and the part has {wanted}; both must be equal, so write a part of {extent}, or a slice with {wanted}"
+                    "the value has {extent} elements along axis {axis}, but the part has {wanted}; write a part of {extent}, or a slice with {wanted}"
                 );
                 self.reject(at, Code::InvalidOperand, message);
                 return false;
@@ -204,7 +205,7 @@ impl Lowering<'_> {
     fn subscripted(&mut self, at: ExprId, var: VarId, tensor: &TensorType, indices: &[ExprId]) -> Option<Window> {
         if !tensor.rank_known {
             let var = &self.state.vars[var.0 as usize];
-            let what = format!("a window of `{}`, whose shape is not known", var.name);
+            let what = format!("a window of `{}`, whose shape is unknown", var.name);
             let reason = Reason::new(what).with_remedy(var.way_to_shape());
             self.note(at, reason);
             return None;

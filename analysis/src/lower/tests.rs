@@ -267,9 +267,9 @@ fn what_the_compiler_refuses() {
     check(
         "x = pl.load(a, [0, 0], [n, 64])",
         expect![[r#"
-        x: ? = tile.load(a, [0, 0], [n, 64], [n, 64], target_memory=Vec, clamp=false)
-        shape-not-constant: the shape of a tile must be constant, but `n` is known at run time only; give the largest shape here and the actual extent as `valid_shape`
-    "#]],
+            x: ? = tile.load(a, [0, 0], [n, 64], [n, 64], target_memory=Vec, clamp=false)
+            shape-not-constant: the shape of a tile must be constant, but `n` is known at run time only; use the largest shape here and the actual extent as `valid_shape`
+        "#]],
     );
     check(
         "
@@ -299,7 +299,7 @@ x += 1",
         "my__buffer = pl.load(a, [0, 0], TILE)",
         expect![[r#"
             my__buffer: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
-            rejected: `my__buffer` contains `__`, which the compiler keeps for its own names; rename it
+            rejected: `my__buffer` contains `__`, which is reserved for the compiler; rename it
         "#]],
     );
     check(
@@ -312,9 +312,9 @@ x += 1",
     check(
         "x = pl.load(b, [0, 0], TILE, target_memory=pl.Mem.Left)",
         expect![[r#"
-        x: Tile[[64, 128], FP16, Left, blayout=row_major, slayout=none_box] = tile.load(b, [0, 0], [64, 128], [64, 128], target_memory=Left, clamp=false)
-        invalid-operand: a load goes to Vec or Mat; load to Mat and write `pl.move(tile, target_memory=pl.Mem.Left)`
-    "#]],
+            x: Tile[[64, 128], FP16, Left, blayout=row_major, slayout=none_box] = tile.load(b, [0, 0], [64, 128], [64, 128], target_memory=Left, clamp=false)
+            invalid-operand: a load goes to Vec or Mat only; load to Mat, then write `pl.move(tile, target_memory=pl.Mem.Left)`
+        "#]],
     );
     check(
         "
@@ -323,7 +323,7 @@ x = pl.load(a, [0, 0], [8, 8])",
         expect![[r#"
             x: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
             x.2: Tile[[8, 8], FP32, Vec] = tile.load(a, [0, 0], [8, 8], [8, 8], target_memory=Vec, clamp=false)
-            rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 128], pl.FP32, pl.Mem.Vec], got pl.Tile[[8, 8], pl.FP32, pl.Mem.Vec]; the shape differs, so this value needs a name of its own
+            rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 128], pl.FP32, pl.Mem.Vec], got pl.Tile[[8, 8], pl.FP32, pl.Mem.Vec]; the shape differs. Give this value another name
         "#]],
     );
     check(
@@ -552,7 +552,7 @@ fn each_vector_unit_does_its_own_work() {
             y: Tile[[32, 64], FP32, Vec] = tile.exp(h)
             g: Tile[[64, 64], FP32, Mat] = tile.aic_gather(y, split=1)
             out.2: Out Tensor[[512, 512], FP32] = tile.store(y, [(unit * 32), 0], out, atomic=0)
-            rejected: `pl.split_aiv` divides a scope of host code, but this function is a kernel already: write it in `with pl.at(level=pl.Level.CORE_GROUP):` of a plain `@pl.function`
+            rejected: `pl.split_aiv` divides a scope of host code, but this function is already a kernel; write it in `with pl.at(level=pl.Level.CORE_GROUP):` of a plain `@pl.function`
         "#]],
     );
 }
@@ -595,7 +595,7 @@ def host(a: pl.Tensor[[128, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[p
             InCore part
                 param a: Tensor[[128, 64], FP32]
                 t: Tile[[64, 64], FP32, Vec] = tile.load(a, [<the index of `pl.unroll`>, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
-                not modelled: a scope in `pl.unroll`, of which the compiler makes one kernel for each iteration
+                not modelled: a scope in `pl.unroll`, because the compiler makes one kernel for each iteration
                 not modelled: the index of `pl.unroll`
         "#]],
     );
@@ -665,11 +665,11 @@ none = pl.tile.sum(x)",
             columns: Tile[[1, 64], FP32, Vec] = tile.col_max(x)
             t__tmp_v0: Tile[[1, 64], FP32, Vec] = tile.col_sum(x)
             flat: Tile[[64], FP32, Vec] = tile.reshape(t__tmp_v0, [64])
-            not modelled: `tile.sum` is of an earlier version, and read as `pl.tile.row_sum`
-            not modelled: `tile.max` is of an earlier version, and read as `pl.tile.col_max`
-            not modelled: `tile.sum` is of an earlier version, and read as `pl.tile.col_sum`
-            invalid-operand: `tile.sum` needs a constant `axis` of a tile with rows and columns: 0 reduces each column, 1 each row
-            invalid-operand: `tile.sum` needs a constant `axis` of a tile with rows and columns: 0 reduces each column, 1 each row
+            not modelled: `tile.sum` belongs to an earlier version and is read as `pl.tile.row_sum`
+            not modelled: `tile.max` belongs to an earlier version and is read as `pl.tile.col_max`
+            not modelled: `tile.sum` belongs to an earlier version and is read as `pl.tile.col_sum`
+            invalid-operand: `tile.sum` needs a tile with rows and columns and a constant `axis`: 0 reduces each column, 1 each row
+            invalid-operand: `tile.sum` needs a tile with rows and columns and a constant `axis`: 0 reduces each column, 1 each row
         "#]],
     );
 }
@@ -679,9 +679,9 @@ fn a_load_could_exchange_rows_and_columns() {
     check(
         "x = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat, transpose=True)",
         expect![[r#"
-        x: Tile[[64, 64], FP32, Mat, blayout=row_major, slayout=col_major] = tile.load(a, [0, 0], [64, 64], [64, 64], transpose=true, target_memory=Mat, clamp=false)
-        not modelled: `transpose` of `tile.load` is of an earlier version, and read as then: rows and columns are exchanged
-    "#]],
+            x: Tile[[64, 64], FP32, Mat, blayout=row_major, slayout=col_major] = tile.load(a, [0, 0], [64, 64], [64, 64], transpose=true, target_memory=Mat, clamp=false)
+            not modelled: `transpose` of `tile.load` belongs to an earlier version and is read as it was then: rows and columns are exchanged
+        "#]],
     );
 }
 

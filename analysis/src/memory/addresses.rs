@@ -84,7 +84,7 @@ pub(crate) fn check_reservations(kernel: &mut Kernel) {
         let message = match known.iter().find(|other| other.overlaps(range)) {
             _ if size == 0 => "`pl.reserve_buffer` requires a `size` of more than 0 bytes".to_owned(),
             Some(other) => format!(
-                "`pl.reserve_buffer` takes bytes {base} to {}, of which bytes {} to {} are reserved already: give it another `base`, or leave `base` to the compiler",
+                "`pl.reserve_buffer` takes bytes {base} to {}, but bytes {} to {} are already reserved; use another `base`, or leave `base` to the compiler",
                 range.end(),
                 other.address,
                 other.end()

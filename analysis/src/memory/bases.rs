@@ -187,8 +187,8 @@ impl Assigner<'_> {
 
     fn tile(&mut self, var: VarId) -> Result<MemRef, String> {
         let name = &self.kernel.var(var).name;
-        let Some(tile) = self.kernel.tile(var) else { return Err(format!("`{name}` is no tile")) };
-        let Some(space) = tile.space else { return Err(format!("the memory space of `{name}` is not known")) };
+        let Some(tile) = self.kernel.tile(var) else { return Err(format!("`{name}` is not a tile")) };
+        let Some(space) = tile.space else { return Err(format!("the memory space of `{name}` is unknown")) };
         let Some(size) = sizes::tile_bytes(tile, space, self.target) else {
             return Err(format!("the shape of `{name}` has no size in {space}"));
         };

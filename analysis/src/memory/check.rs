@@ -28,7 +28,7 @@ impl fmt::Display for Violation {
         match self {
             Violation::NotPlaced(tile) => write!(f, "tile {} has no address", tile.0),
             Violation::Misaligned(tile) => write!(f, "the buffer of tile {} is not aligned", tile.0),
-            Violation::OutOfSpace(tile) => write!(f, "tile {} lies outside of its memory space", tile.0),
+            Violation::OutOfSpace(tile) => write!(f, "tile {} is outside its memory space", tile.0),
             Violation::Overlap(a, b) => write!(f, "tiles {} and {} overlap while both are live", a.0, b.0),
         }
     }

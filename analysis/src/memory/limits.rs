@@ -1,7 +1,7 @@
 //! What each memory space holds against what it can hold, and how to say so (`docs/reference/memory.md`, "Addresses", "Hints").
 
 use crate::diagnostics::Code;
-use crate::finding::{Finding, Related};
+use crate::finding::{Finding, Related, bytes};
 use crate::ir::{Kernel, Origin};
 use crate::memory::bases::Bases;
 use crate::memory::lifetimes::Group;
@@ -64,8 +64,14 @@ pub(super) struct Overflow<'a> {
 }
 
 impl Overflow<'_> {
-    /// The compiler's own words first, then the way out.
+    /// What is wrong, what fixes it, and the compiler's own words, by which its error is found again.
     pub(super) fn exceeded(&self) -> Finding {
+        let message =
+            format!("{} overflow: {}. (compiler: \"{}\")", self.space, self.explained(), self.as_the_compiler());
+        self.finding(Code::CapacityExceeded, message)
+    }
+
+    fn as_the_compiler(&self) -> String {
         let (space, used, capacity) = (self.space, self.used, self.capacity);
         let mut message = format!("{space} buffer usage ({used} bytes) exceeds platform limit ({capacity} bytes)");
         if self.reserved > 0 {
@@ -80,18 +86,21 @@ impl Overflow<'_> {
                  on the enclosing pl.at(...), or shrink the tile that crosses the cube/vector boundary",
             );
         }
-        message.push_str(". ");
-        message.push_str(&self.way_out());
-        self.finding(Code::CapacityExceeded, message)
+        message
     }
 
     /// The allocator rejects what fits by lifetime.
     pub(super) fn fits_only_packed(&self, packed: u64) -> Finding {
         let Overflow { space, capacity, used, .. } = self;
         let message = format!(
-            "{space}: the compiler's allocator needs {used} bytes of {capacity}; packed by lifetime the tiles fit in {packed}. \
-             The compiler ({} {}) accepts this kernel with memory_planner=DSA_RP only; {}",
-            COMPILER.name, COMPILER.commit, COMPILER.later
+            "{space}: the compiler's default planner needs {}, {} available. The tiles fit in {} if freed buffers are split and \
+             reused. {} {} accepts this kernel only with `memory_planner=DSA_RP`; {}",
+            bytes(*used),
+            bytes(*capacity),
+            bytes(packed),
+            COMPILER.name,
+            COMPILER.commit,
+            COMPILER.later
         );
         self.finding(Code::FitsOnlyPacked, message)
     }
@@ -101,64 +110,74 @@ impl Overflow<'_> {
         self.packing.filter(|packing| packing.fit == Fit::OverAtAnInstant)?.trouble.as_ref()
     }
 
-    fn way_out(&self) -> String {
-        let undecided = "Whether a placement by lifetime fits was not decided".to_owned();
+    /// Sentences without the last full stop.
+    fn explained(&self) -> String {
+        let needs = format!("the plan needs {}, {}", bytes(self.used), self.available());
+        let undecided = format!("{needs}. Whether another placement fits was not decided");
         let Some(packing) = self.packing else { return undecided };
-        let (space, best) = (self.space, packing.best);
-        let live = packing.bound.saturating_sub(self.reserved);
+        let (space, best) = (self.space, bytes(packing.best));
+        let at_most = format!("At most {} are live at once", bytes(packing.bound.saturating_sub(self.reserved)));
         match (packing.fit, &packing.trouble) {
-            (Fit::Fits, _) => format!(
-                "At most {live} bytes are live at once: packed by lifetime the tiles fit in {best} bytes, with memory_planner=DSA_RP"
-            ),
+            (Fit::Fits, _) => format!("{needs}. {at_most}: with `memory_planner=DSA_RP`, the tiles fit in {best}"),
             (Fit::Relaxed, _) => format!(
-                "At most {live} bytes are live at once: packed by lifetime the tiles fit in {best} bytes, with memory_planner=DSA_RP, if \
-                 stages of a pipeline share memory and wait for each other: {}",
+                "{needs}. {at_most}. With `memory_planner=DSA_RP`, the tiles fit in {best} if stages of a pipeline share memory and \
+                 wait for each other: {}",
                 pairs(&packing.relaxed)
             ),
-            (Fit::OverAtAnInstant, Some(trouble)) => self.too_much_at_once(live, trouble),
+            (Fit::OverAtAnInstant, Some(trouble)) => self.too_much_at_once(packing.bound, trouble),
             (Fit::Unpackable, Some(trouble)) => format!(
-                "At most {live} bytes are live at once{}, and yet no placement fits in {space} (proved): the free memory is in pieces \
-                 that are too small. {}; the lowest placement found takes {best} bytes",
+                "{needs}. {at_most}{}, but no placement fits in {space} (proved): the free memory is in pieces that are too small. \
+                 The lowest placement found needs {best}. {}",
                 convention(trouble),
                 fragments(trouble)
             ),
             (Fit::Undecided, Some(trouble)) => format!(
-                "At most {live} bytes are live at once{}, and the best placement by lifetime that was found takes {best} bytes. Whether \
-                 a lower one exists, of {} bytes or more, was not decided in {} steps of search{}",
+                "{needs}. {at_most}{}. The best placement found needs {best}. {} steps of search did not decide whether there is a \
+                 lower one, of at least {}{}",
                 convention(trouble),
-                packing.lower_bound,
                 packing.nodes,
-                if packing.searching { "; the search goes on" } else { "" }
+                bytes(packing.lower_bound),
+                if packing.searching { "; the search continues" } else { "" }
             ),
             (_, None) => undecided,
         }
     }
 
-    fn too_much_at_once(&self, live: u64, trouble: &Trouble) -> String {
+    /// `120 KiB available after 64 KiB reserved`
+    fn available(&self) -> String {
+        let room = bytes(self.capacity.saturating_sub(self.reserved));
+        match self.reserved {
+            0 => format!("{room} available"),
+            reserved => format!("{room} available after {} reserved", bytes(reserved)),
+        }
+    }
+
+    fn too_much_at_once(&self, bound: u64, trouble: &Trouble) -> String {
         let room = self.capacity.saturating_sub(self.reserved);
+        let live = bound.saturating_sub(self.reserved);
         let excess = live.saturating_sub(room);
+        let numbers = format!("{} ({} over)", self.available(), bytes(excess));
         if let [alone] = trouble.live.as_slice()
             && room > 0
         {
-            return format!(
-                "`{}` alone has {} bytes; split it into parts of at most {room} bytes",
-                alone.name, alone.bytes
-            );
+            let (name, size) = (&alone.name, bytes(alone.bytes));
+            return format!("`{name}` alone takes {size}, {numbers}. Split it into parts of at most {}", bytes(room));
         }
         // More than the plan takes: the packer sees other copies than the allocator makes.
         let proof = if live.saturating_add(self.reserved) <= self.used {
-            format!("{live} bytes are live at once{}, so no placement fits", convention(trouble))
+            format!("{} live at once{}, {numbers}", bytes(live), convention(trouble))
         } else {
-            "No placement fits".to_owned()
+            format!("no placement fits, {numbers}")
         };
         let further = match trouble.further.len() {
             0 => String::new(),
-            1 => ". One more instant is over the limit".to_owned(),
-            more => {
-                format!(". {}{more} more instants are over the limit", if trouble.and_more { "At least " } else { "" })
-            }
+            1 if !trouble.and_more => ". One more statement is over the limit".to_owned(),
+            more => format!(
+                ". {}{more} more statements are over the limit",
+                if trouble.and_more { "At least " } else { "" }
+            ),
         };
-        format!("{proof}: {}{further}", advice(excess, trouble))
+        format!("{proof}{further}. {}", advice(excess, trouble))
     }
 
     fn finding(&self, code: Code, message: String) -> Finding {
@@ -173,14 +192,14 @@ impl Overflow<'_> {
     fn at_peaks(&self, trouble: &Trouble) -> Vec<Related> {
         let space = self.space;
         let live = trouble.live.iter().map(|Witness { name, bytes, at }| {
-            let message = format!("`{name}` takes {bytes} bytes of {space} at the peak");
+            let message = format!("`{name}` takes {} of {space} at the peak", self::bytes(*bytes));
             Related { at: *at, message }
         });
         let further = trouble.further.iter().filter_map(|(at, bytes)| {
             let at = *self.statements.get(at.0 as usize)?;
             Some(Related {
                 at,
-                message: format!("{bytes} bytes of {space} are live at once here, also more than there is"),
+                message: format!("{} of {space} are live at once here, also more than available", self::bytes(*bytes)),
             })
         });
         live.chain(further).collect()
@@ -188,7 +207,7 @@ impl Overflow<'_> {
 
     fn in_core(&self, tiles: &[Witness]) -> Vec<Related> {
         let related = |Witness { name, bytes, at }: &Witness| {
-            let message = format!("`{name}` takes {bytes} bytes of {} and is in the way", self.space);
+            let message = format!("`{name}` takes {} of {} and is in the way", self::bytes(*bytes), self.space);
             Related { at: *at, message }
         };
         tiles.iter().map(related).collect()
@@ -202,7 +221,7 @@ impl Overflow<'_> {
             let (first, others) = buffer.split_first()?;
             let others: Vec<String> = others.iter().map(|other| self.name(*other)).collect();
             let and = if others.is_empty() { String::new() } else { format!(" and {}", others.join(", ")) };
-            let message = format!("{} bytes of {} for {}{and}", self.size(buffer), self.space, self.name(*first));
+            let message = format!("{} of {} for {}{and}", bytes(self.size(buffer)), self.space, self.name(*first));
             Some(Related { at: self.origin(*first), message })
         };
         buffers.iter().filter_map(related).collect()
@@ -286,27 +305,32 @@ fn advice(excess: u64, trouble: &Trouble) -> String {
         ways.push(format!("halve {}", listed(&trouble.halve)));
     }
     if !trouble.remove.is_empty() {
-        ways.push(format!("do without {}", listed(&trouble.remove)));
+        ways.push(format!("remove {}", listed(&trouble.remove)));
     }
     if !trouble.end_earlier.is_empty() {
         let peak = trouble.joined.as_ref().map_or("the peak".to_owned(), |tile| format!("`{}` is written", tile.name));
-        ways.push(format!("use {} for the last time before {peak}", listed(&trouble.end_earlier)));
+        ways.push(format!("make the last use of {} come before {peak}", listed(&trouble.end_earlier)));
     }
     if ways.is_empty() {
         let largest = trouble.live.first();
         let example =
-            largest.map_or(String::new(), |tile| format!(", for example in `{}` ({} bytes)", tile.name, tile.bytes));
-        return format!("save {excess} bytes there{example}, or end the use of tiles earlier");
+            largest.map_or(String::new(), |tile| format!(", for example `{}` ({})", tile.name, bytes(tile.bytes)));
+        return format!(
+            "Save {} there: make tiles smaller{example}, or use them for the last time earlier",
+            bytes(excess)
+        );
     }
-    format!("save {excess} bytes there. What is enough by itself: {}", ways.join("; "))
+    let choices = trouble.halve.len() + trouble.remove.len() + trouble.end_earlier.len();
+    let fixes = if choices == 1 { "This" } else { "Any one of these" };
+    format!("{fixes} fixes it: {}", ways.join("; "))
 }
 
 fn fragments(trouble: &Trouble) -> String {
     let Some((tiles, irreducible)) = &trouble.core else {
-        return "Which tiles are in each other's way was not found out".to_owned();
+        return "The search did not find out which tiles are in each other's way".to_owned();
     };
     let names: Vec<String> = tiles.iter().map(|tile| format!("`{}`", tile.name)).collect();
-    let without = if *irreducible { ", but without any one of them the others can" } else { "" };
+    let without = if *irreducible { "; without any one of them, the others can" } else { "" };
     format!("{} cannot be placed together{without}", names.join(", "))
 }
 

@@ -381,16 +381,16 @@ impl Check<'_, '_> {
             None => format!("in {space}"),
         };
         let when = if read.number >= at.end {
-            "after the loop that has overwritten it"
+            "after the loop, which has overwritten it"
         } else if read.number > at.start {
-            "in each iteration, and the first one overwrites it"
+            "in each iteration, but the first one overwrites it"
         } else {
-            "again by the loop around, when it is overwritten"
+            "again by the enclosing loop, after it was overwritten"
         };
         let copy = format!("pl.move({first}, target_memory=pl.Mem.{space})");
         let way_out = match (space, carry.explicit) {
-            (Space::Vec, true) => format!("begin the loop with a copy, `init_values=({copy},)`"),
-            (Space::Vec, false) => format!("begin the loop with a copy, `{carried} = {copy}`"),
+            (Space::Vec, true) => format!("start the loop with a copy, `init_values=({copy},)`"),
+            (Space::Vec, false) => format!("start the loop with a copy, `{carried} = {copy}`"),
             _ => "read it before the loop".to_owned(),
         };
         let named = match read.var == init {
@@ -404,7 +404,7 @@ impl Check<'_, '_> {
             Related { at: self.kernel.var(init).origin, message: format!("`{first}` is written here") },
             Related {
                 at: self.kernel.var(carry.iter).origin,
-                message: format!("the loop begins with it as `{carried}`"),
+                message: format!("the loop starts with it as `{carried}`"),
             },
         ];
         Some(Finding::new(code, read.at, message).with_related(related))

@@ -154,7 +154,7 @@ fn divided_accumulators<'d>(
     placement.repairs.failures.iter().map(|failure| {
         let name = &aliased.kernel.var(failure.source).name;
         let what = format!(
-            "`{name}` ends up in another accumulator than the value that it replaces, and the compiler cannot copy one to the other"
+            "`{name}` is in another accumulator than the value that it replaces, and the compiler cannot copy one accumulator to another"
         );
         (failure.at, what)
     })
@@ -163,8 +163,7 @@ fn divided_accumulators<'d>(
 fn no_copy((at, what): (Origin, String)) -> Finding {
     let code = Code::Rejected;
     let message = format!(
-        "{what} (\"cannot reconcile divergent L0C accumulator buffers with tile.move\"): read the first value only where the loop or branch \
-         hands it on, or store the one before the other is made"
+        "{what} (\"cannot reconcile divergent L0C accumulator buffers with tile.move\"): read the first value only where the loop or branch passes it on, or store the one before the other is computed"
     );
     Finding::new(code, at, message)
 }
@@ -193,9 +192,7 @@ impl WhileCarry {
     fn warning(self) -> Finding {
         let code = Code::WhileCarry;
         let message = format!(
-            "`{0}` is carried through a `while` loop, but the compiler copies nothing: each iteration reads the first value again, and \
-             after the loop `{0}` is memory that nothing is written to; write it in place, or count in a `for` loop with an `if` around \
-             its body",
+            "`{0}` is carried through a `while` loop, but the compiler copies nothing: each iteration reads the first value again, and after the loop `{0}` is memory that was never written; write it in place, or use a `for` loop with an `if` around its body",
             self.name
         );
         self.finding(code, message)
@@ -204,8 +201,7 @@ impl WhileCarry {
     /// The planner has no memory for what stands after the loop.
     fn refusal(self) -> Finding {
         let message = format!(
-            "`{}` is carried through a `while` loop, and nothing is written to the memory of what stands after the loop: the planner DSA-RP \
-             \"could not find allocation base\" of it; count in a `for` loop with an `if` around its body",
+            "`{}` is carried through a `while` loop, and the memory of the tile after the loop is never written: the planner DSA-RP \"could not find allocation base\" for it; use a `for` loop with an `if` around its body",
             self.name
         );
         self.finding(Code::Rejected, message)
@@ -243,14 +239,13 @@ fn missing_moves(aliased: &AliasedKernel, placement: &Placement, planner: Planne
             continue;
         }
         let (code, outcome) = match is_refused(var) {
-            true => (Code::Rejected, "the planner DSA-RP \"could not find allocation base\" of it"),
-            false => (Code::MissingMove, "the compiler gives it memory that nothing is written to"),
+            true => (Code::Rejected, "the planner DSA-RP \"could not find allocation base\" for it"),
+            false => (Code::MissingMove, "the compiler gives it memory that is never written"),
         };
         let message = format!(
-            "the {here} core reads `{name}`, which only the {there} core makes, and nothing moves it: {outcome}; hand it over first, with \
-             `pl.move` or by an operation of the {here} core"
+            "the {here} core reads `{name}`, which only the {there} core writes, and nothing moves it: {outcome}; move it first, with `pl.move` or an operation of the {here} core"
         );
-        let related = vec![Related { at: *origin, message: format!("made on the {there} core") }];
+        let related = vec![Related { at: *origin, message: format!("written on the {there} core") }];
         findings.push(Finding::new(code, at, message).with_related(related));
     }
     findings
@@ -464,11 +459,10 @@ fn stages_share(aliased: &AliasedKernel, placement: &Placement, degraded: &Degra
     let Degraded::Stages { sharing, stages } = degraded else { return None };
     let is_searched = placement.packed.as_ref().is_some_and(|packed| !packed.open.is_empty());
     let message = format!(
-        "{} of {stages} pairs of pipeline stages share memory and wait for each other, as there is not enough for all of them: {}; \
-         smaller tiles or fewer stages keep them apart{}",
+        "{} of {stages} pairs of pipeline stages share memory and wait for each other, because the memory is not large enough for all of them: {}; use smaller tiles or fewer stages to keep them apart{}",
         sharing.len(),
         limits::pairs(sharing),
-        if is_searched { "; whether a placement does is still searched" } else { "" }
+        if is_searched { "; the search for such a placement continues" } else { "" }
     );
     let related = sharing.iter().map(|pair| {
         let message = format!("share {}: {}", pair.space, limits::pairs(std::slice::from_ref(pair)));
@@ -660,7 +654,7 @@ impl Writer<'_, '_> {
             && !self.placement.layout.placed.contains_key(&memory.base)
             && !self.plan.findings.iter().any(Finding::is_rejection)
         {
-            let why = format!("`{}` stands for memory that nothing is written to", row.name);
+            let why = format!("`{}` names memory that is never written", row.name);
             self.plan.notes.push(Note { at: row.origin, reason: Reason::new(why) });
         }
         let placed = memory.and_then(|memory| Some((memory, *self.placement.layout.placed.get(&memory.base)?)));

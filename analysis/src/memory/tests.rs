@@ -245,9 +245,9 @@ fn the_sequential_planner_never_divides_a_freed_range() {
             Right: 32768 used, peak 32768, Fits
             Acc: 32768 used, peak 32768, Fits
             Left: fits, best 65536
-            error[capacity-exceeded] Left buffer usage (98304 bytes) exceeds platform limit (65536 bytes). At most 65536 bytes are live at once: packed by lifetime the tiles fit in 65536 bytes, with memory_planner=DSA_RP
-              65536 bytes of Left for `a_l0` and `ab_l0`
-              32768 bytes of Left for `e_l0`
+            error[capacity-exceeded] Left overflow: the plan needs 96 KiB, 64 KiB available. At most 64 KiB are live at once: with `memory_planner=DSA_RP`, the tiles fit in 64 KiB. (compiler: "Left buffer usage (98304 bytes) exceeds platform limit (65536 bytes)")
+              64 KiB of Left for `a_l0` and `ab_l0`
+              32 KiB of Left for `e_l0`
         "#]],
     );
 }
@@ -296,9 +296,9 @@ fn the_auto_planner_warns_where_only_packed_fits() {
             Left: 65536 used, peak 65536, Fits
             Right: 32768 used, peak 32768, Fits
             Acc: 65536 used, peak 32768, Fits
-            warning[fits-only-packed] Left: the compiler's allocator needs 98304 bytes of 65536; packed by lifetime the tiles fit in 65536. The compiler (PyPTO e2d0f78ae) accepts this kernel with memory_planner=DSA_RP only; compilers since September 2026 divide freed ranges again (pypto #2649) and may accept it without
-              65536 bytes of Left for `a_l0` and `ab_l0`
-              32768 bytes of Left for `e_l0`
+            warning[fits-only-packed] Left: the compiler's default planner needs 96 KiB, 64 KiB available. The tiles fit in 64 KiB if freed buffers are split and reused. PyPTO e2d0f78ae accepts this kernel only with `memory_planner=DSA_RP`; compilers since September 2026 split freed ranges (pypto #2649) and may accept it without
+              64 KiB of Left for `a_l0` and `ab_l0`
+              32 KiB of Left for `e_l0`
         "#]],
     );
 }
@@ -326,9 +326,9 @@ fn too_much_at_once_is_an_error_whatever_the_planner() {
             Vec: over-capacity, best 262144
               a +131072
               b +131072
-            error[capacity-exceeded] Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). 262144 bytes are live at once, so no placement fits: save 73728 bytes there. What is enough by itself: do without `a` or `b`; use `a` for the last time before `b` is written
-              `a` takes 131072 bytes of Vec at the peak
-              `b` takes 131072 bytes of Vec at the peak
+            error[capacity-exceeded] Vec overflow: 256 KiB live at once, 184 KiB available (72 KiB over). Any one of these fixes it: remove `a` or `b`; make the last use of `a` come before `b` is written. (compiler: "Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)")
+              `a` takes 128 KiB of Vec at the peak
+              `b` takes 128 KiB of Vec at the peak
         "#]],
     );
     check(
@@ -343,9 +343,9 @@ fn too_much_at_once_is_an_error_whatever_the_planner() {
             Vec: over-capacity, best 262144
               a +131072
               b +131072
-            error[capacity-exceeded] Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). 262144 bytes are live at once, so no placement fits: save 73728 bytes there. What is enough by itself: do without `a` or `b`; use `a` for the last time before `b` is written
-              `a` takes 131072 bytes of Vec at the peak
-              `b` takes 131072 bytes of Vec at the peak
+            error[capacity-exceeded] Vec overflow: 256 KiB live at once, 184 KiB available (72 KiB over). Any one of these fixes it: remove `a` or `b`; make the last use of `a` come before `b` is written. (compiler: "Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)")
+              `a` takes 128 KiB of Vec at the peak
+              `b` takes 128 KiB of Vec at the peak
         "#]],
     );
 }
@@ -407,14 +407,14 @@ fn what_no_placement_can_avoid_is_proved_and_the_tiles_are_named() {
         Vec: fragmented, best 288
           a +128
           e +128
-        error[capacity-exceeded] Vec buffer usage (352 bytes) exceeds platform limit (256 bytes). At most 256 bytes are live at once, and yet no placement fits in Vec (proved): the free memory is in pieces that are too small. `a`, `e`, `c`, `b`, `f`, `d`, `g` cannot be placed together, but without any one of them the others can; the lowest placement found takes 288 bytes
-          `a` takes 128 bytes of Vec and is in the way
-          `e` takes 128 bytes of Vec and is in the way
-          `c` takes 128 bytes of Vec and is in the way
-          `b` takes 96 bytes of Vec and is in the way
-          `f` takes 64 bytes of Vec and is in the way
-          `d` takes 64 bytes of Vec and is in the way
-          `g` takes 32 bytes of Vec and is in the way
+        error[capacity-exceeded] Vec overflow: the plan needs 352 B, 256 B available. At most 256 B are live at once, but no placement fits in Vec (proved): the free memory is in pieces that are too small. The lowest placement found needs 288 B. `a`, `e`, `c`, `b`, `f`, `d`, `g` cannot be placed together; without any one of them, the others can. (compiler: "Vec buffer usage (352 bytes) exceeds platform limit (256 bytes)")
+          `a` takes 128 B of Vec and is in the way
+          `e` takes 128 B of Vec and is in the way
+          `c` takes 128 B of Vec and is in the way
+          `b` takes 96 B of Vec and is in the way
+          `f` takes 64 B of Vec and is in the way
+          `d` takes 64 B of Vec and is in the way
+          `g` takes 32 B of Vec and is in the way
     "#]].assert_eq(&told(gap(), 256, 16_000));
 }
 
@@ -425,11 +425,11 @@ fn what_the_search_does_not_finish_is_never_called_impossible() {
         Vec: undecided, best 288
           a +128
           e +128
-        error[capacity-exceeded] Vec buffer usage (352 bytes) exceeds platform limit (256 bytes). At most 256 bytes are live at once, and the best placement by lifetime that was found takes 288 bytes. Whether a lower one exists, of 256 bytes or more, was not decided in 2 steps of search; the search goes on
-          128 bytes of Vec for `a` and `c`
-          128 bytes of Vec for `e` and `b`, `f`
-          64 bytes of Vec for `d`
-          32 bytes of Vec for `g`
+        error[capacity-exceeded] Vec overflow: the plan needs 352 B, 256 B available. At most 256 B are live at once. The best placement found needs 288 B. 2 steps of search did not decide whether there is a lower one, of at least 256 B; the search continues. (compiler: "Vec buffer usage (352 bytes) exceeds platform limit (256 bytes)")
+          128 B of Vec for `a` and `c`
+          128 B of Vec for `e` and `b`, `f`
+          64 B of Vec for `d`
+          32 B of Vec for `g`
     "#]].assert_eq(&told(gap(), 256, 2));
 }
 
@@ -452,10 +452,10 @@ fn every_peak_is_told_and_what_is_enough_by_itself() {
         Vec: over-capacity, best 320
           a +192
           d +128
-        error[capacity-exceeded] Vec buffer usage (320 bytes) exceeds platform limit (256 bytes). 320 bytes are live at once, so no placement fits: save 64 bytes there. What is enough by itself: halve `a`; use `a` for the last time before `d` is written. One more instant is over the limit
-          `a` takes 192 bytes of Vec at the peak
-          `d` takes 128 bytes of Vec at the peak
-          288 bytes of Vec are live at once here, also more than there is
+        error[capacity-exceeded] Vec overflow: 320 B live at once, 256 B available (64 B over). One more statement is over the limit. Any one of these fixes it: halve `a`; make the last use of `a` come before `d` is written. (compiler: "Vec buffer usage (320 bytes) exceeds platform limit (256 bytes)")
+          `a` takes 192 B of Vec at the peak
+          `d` takes 128 B of Vec at the peak
+          288 B of Vec are live at once here, also more than available
     "#]].assert_eq(&told(k, 256, 16_000));
 }
 
@@ -480,10 +480,10 @@ fn alternatives_of_a_branch_are_not_live_together() {
           a +128
           y +128
           z +32
-        error[capacity-exceeded] Vec buffer usage (288 bytes) exceeds platform limit (256 bytes). 288 bytes are live at once, so no placement fits: save 32 bytes there. What is enough by itself: do without `a` or `y`
-          `a` takes 128 bytes of Vec at the peak
-          `y` takes 128 bytes of Vec at the peak
-          `z` takes 32 bytes of Vec at the peak
+        error[capacity-exceeded] Vec overflow: 288 B live at once, 256 B available (32 B over). Any one of these fixes it: remove `a` or `y`. (compiler: "Vec buffer usage (288 bytes) exceeds platform limit (256 bytes)")
+          `a` takes 128 B of Vec at the peak
+          `y` takes 128 B of Vec at the peak
+          `z` takes 32 B of Vec at the peak
     "#]].assert_eq(&told(k, 256, 16_000));
 }
 
@@ -539,7 +539,7 @@ fn what_is_relaxed_is_named() {
         a: Vec 128 +128 mem_vec_2 [1, 2]
         a: Vec 128 +128 mem_vec_3 [3, 4]
         Vec: 256 used, peak 256, Relaxed
-        hint[pipeline-depth] 1 of 1 pairs of pipeline stages share memory and wait for each other, as there is not enough for all of them: `a` of stage 0 and `a` of stage 1; smaller tiles or fewer stages keep them apart
+        hint[pipeline-depth] 1 of 1 pairs of pipeline stages share memory and wait for each other, because the memory is not large enough for all of them: `a` of stage 0 and `a` of stage 1; use smaller tiles or fewer stages to keep them apart
           share Vec: `a` of stage 0 and `a` of stage 1
     "#]].assert_eq(&told(256));
     expect![[r#"

@@ -126,7 +126,7 @@ pub(super) const ROWS: &[Op] = &[
             Elements(1, Dtypes::Integers),
             Elements(3, Dtypes::Integers),
         ])],
-        constraints: "extents constant; of global memory a load, of what is on chip a view",
+        constraints: "extents constant; from global memory a load, of a value on chip a view",
         ..TENSOR
     },
     Op {
@@ -153,7 +153,7 @@ pub(super) const ROWS: &[Op] = &[
         shape: Shape::Tensor(0),
         effects: &[(0, Effect::ReadWrite)],
         demands: &[Tensors(&[Elements(2, Dtypes::Integers), FlagFor(AttrName::Atomic, ADDED_ATOMICALLY)])],
-        constraints: "into global memory a store, into what is on chip a write in place",
+        constraints: "into global memory a store, into a value on chip a write in place",
         ..TENSOR
     },
     Op {

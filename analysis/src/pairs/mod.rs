@@ -69,27 +69,26 @@ impl<'a> Pair<'a> {
         if !pop.happens() && push.happens() {
             let (name, elsewhere) = (&pop.kernel.kernel, self.elsewhere(&pop));
             let message =
-                format!("pushes into {ring}, from which `{name}` never pops: the tile stays in it{elsewhere}");
+                format!("pushes into {ring}, but `{name}` never pops from it: the tile stays in the queue{elsewhere}");
             return push.last(message, &pop);
         }
         if !push.happens() && pop.happens() {
             let (name, elsewhere) = (&push.kernel.kernel, self.elsewhere(&push));
             let message =
-                format!("pops from {ring}, into which `{name}` never pushes: the kernel would hang{elsewhere}");
+                format!("pops from {ring}, but `{name}` never pushes into it: the kernel would hang{elsewhere}");
             return pop.last(message, &push);
         }
         let (producer, consumer) = (&push.kernel.kernel, &pop.kernel.kernel);
         if pops.most.is_some_and(|most| pushes.least > most) {
             let message = format!(
-                "`{producer}` pushes {pushes} into {ring} and `{consumer}` pops {}: what is pushed last stays in it; pop as many as \
-                 are pushed",
+                "`{producer}` pushes {pushes} into {ring}, but `{consumer}` pops {}: the last tiles stay in the queue; pop as many as are pushed",
                 pops.number()
             );
             return push.last(message, &pop);
         }
         if pushes.most.is_some_and(|most| pops.least > most) {
             let message = format!(
-                "`{consumer}` pops {pops} from {ring} and `{producer}` pushes {}: the kernel would hang here; push as many as are popped",
+                "`{consumer}` pops {pops} from {ring}, but `{producer}` pushes {}: the kernel would hang here; push as many as are popped",
                 pushes.number()
             );
             return pop.last(message, &push);
@@ -131,7 +130,7 @@ impl<'a> Pair<'a> {
             _ => "push before it pops",
         };
         let message = format!(
-            "`{waiting}` waits here for {} while `{partner}` waits for {}: both hang; let one of them {way_out}",
+            "`{waiting}` waits here for {} while `{partner}` waits for {}: both hang; make one of them {way_out}",
             what(cube),
             what(vector)
         );

@@ -90,63 +90,63 @@ fn more_of_one_than_of_the_other() {
         &within("for i in pl.range(4)", push),
         &within("for i in pl.range(3)", POP),
         expect![[r#"
-        pl.tpush_to_aic(x, split=0)
-          `vector` pushes 4 tiles into queue 0 (vector → cube) and `cube` pops 3: what is pushed last stays in it; pop as many as are pushed
-          pl.tpop_from_aiv(split=0): `cube` pops 3 tiles here
-    "#]],
+            pl.tpush_to_aic(x, split=0)
+              `vector` pushes 4 tiles into queue 0 (vector → cube), but `cube` pops 3: the last tiles stay in the queue; pop as many as are pushed
+              pl.tpop_from_aiv(split=0): `cube` pops 3 tiles here
+        "#]],
     );
     check(
         &within("for i in pl.range(2)", push),
         &within("for i in pl.range(3)", POP),
         expect![[r#"
-        pl.tpop_from_aiv(split=0)
-          `cube` pops 3 tiles from queue 0 (vector → cube) and `vector` pushes 2: the kernel would hang here; push as many as are popped
-          pl.tpush_to_aic(x, split=0): `vector` pushes 2 tiles here
-    "#]],
+            pl.tpop_from_aiv(split=0)
+              `cube` pops 3 tiles from queue 0 (vector → cube), but `vector` pushes 2: the kernel would hang here; push as many as are popped
+              pl.tpush_to_aic(x, split=0): `vector` pushes 2 tiles here
+        "#]],
     );
     check(
         &format!("{push}\n{push}"),
         POP,
         expect![[r#"
-        pl.tpush_to_aic(x, split=0)
-          `vector` pushes 2 tiles into queue 0 (vector → cube) and `cube` pops 1: what is pushed last stays in it; pop as many as are pushed
-          pl.tpop_from_aiv(split=0): `cube` pops 1 tile here
-    "#]],
+            pl.tpush_to_aic(x, split=0)
+              `vector` pushes 2 tiles into queue 0 (vector → cube), but `cube` pops 1: the last tiles stay in the queue; pop as many as are pushed
+              pl.tpop_from_aiv(split=0): `cube` pops 1 tile here
+        "#]],
     );
     check(
         "",
         POP,
         expect![[r#"
-        pl.tpop_from_aiv(split=0)
-          pops from queue 0 (vector → cube), into which `vector` never pushes: the kernel would hang
-    "#]],
+            pl.tpop_from_aiv(split=0)
+              pops from queue 0 (vector → cube), but `vector` never pushes into it: the kernel would hang
+        "#]],
     );
     check(
         push,
         "",
         expect![[r#"
-        pl.tpush_to_aic(x, split=0)
-          pushes into queue 0 (vector → cube), from which `cube` never pops: the tile stays in it
-    "#]],
+            pl.tpush_to_aic(x, split=0)
+              pushes into queue 0 (vector → cube), but `cube` never pops from it: the tile stays in the queue
+        "#]],
     );
     // Whatever the number, it is never popped.
     check(
         &within("for i in pl.range(n)", push),
         "",
         expect![[r#"
-        pl.tpush_to_aic(x, split=0)
-          pushes into queue 0 (vector → cube), from which `cube` never pops: the tile stays in it
-    "#]],
+            pl.tpush_to_aic(x, split=0)
+              pushes into queue 0 (vector → cube), but `cube` never pops from it: the tile stays in the queue
+        "#]],
     );
     check(
         &format!("{push}\n{}", within("if n > 3", push)),
         &[POP; 3].join("\n"),
         expect![[r#"
-        pl.tpop_from_aiv(split=0)
-          `cube` pops 3 tiles from queue 0 (vector → cube) and `vector` pushes 1 to 2: the kernel would hang here; push as many as are popped
-          pl.tpush_to_aic(x, split=0): `vector` pushes 1 tile here
-          pl.tpush_to_aic(x, split=0): `vector` pushes at most 1 tile here
-    "#]],
+            pl.tpop_from_aiv(split=0)
+              `cube` pops 3 tiles from queue 0 (vector → cube), but `vector` pushes 1 to 2: the kernel would hang here; push as many as are popped
+              pl.tpush_to_aic(x, split=0): `vector` pushes 1 tile here
+              pl.tpush_to_aic(x, split=0): `vector` pushes at most 1 tile here
+        "#]],
     );
 }
 
@@ -159,11 +159,11 @@ fn other_queues_than_the_partner() {
         &vector,
         &cube,
         expect![[r#"
-        pl.tpush_to_aic(x, split=0, id=1)
-          pushes into queue 1 (vector → cube), from which `cube` never pops: the tile stays in it; `cube` pops from queue 0 (vector → cube), into which nothing is pushed
-        pl.tpop_from_aiv(split=0)
-          pops from queue 0 (vector → cube), into which `vector` never pushes: the kernel would hang; `vector` pushes into queue 1 (vector → cube), from which nothing is popped
-    "#]],
+            pl.tpush_to_aic(x, split=0, id=1)
+              pushes into queue 1 (vector → cube), but `cube` never pops from it: the tile stays in the queue; `cube` pops from queue 0 (vector → cube), into which nothing is pushed
+            pl.tpop_from_aiv(split=0)
+              pops from queue 0 (vector → cube), but `vector` never pushes into it: the kernel would hang; `vector` pushes into queue 1 (vector → cube), from which nothing is popped
+        "#]],
     );
 }
 
@@ -215,10 +215,10 @@ fn each_waits_for_the_other() {
         &vector,
         &cube,
         expect![[r#"
-        pl.tpop_from_aiv(split=0)
-          `cube` waits here for tile 1 of queue 0 (vector → cube) while `vector` waits for tile 1 of queue 0 (cube → vector): both hang; let one of them push before it pops
-          pl.tpop_from_aic(split=0): `vector` waits here
-    "#]],
+            pl.tpop_from_aiv(split=0)
+              `cube` waits here for tile 1 of queue 0 (vector → cube) while `vector` waits for tile 1 of queue 0 (cube → vector): both hang; make one of them push before it pops
+              pl.tpop_from_aic(split=0): `vector` waits here
+        "#]],
     );
     // A queue of four slots, of which none becomes free.
     let (fills, empties) = (within("for i in pl.range(5)", push), within("for i in pl.range(5)", POP));
@@ -230,10 +230,10 @@ fn each_waits_for_the_other() {
         &format!("{fills}{empties_too}"),
         &format!("{fills_too}{empties}"),
         expect![[r#"
-        pl.tpush_to_aiv(p, split=0)
-          `cube` waits here for a free slot of queue 0 (cube → vector) while `vector` waits for a free slot of queue 0 (vector → cube): both hang; let one of them pop in between
-          pl.tpush_to_aic(x, split=0): `vector` waits here
-    "#]],
+            pl.tpush_to_aiv(p, split=0)
+              `cube` waits here for a free slot of queue 0 (cube → vector) while `vector` waits for a free slot of queue 0 (vector → cube): both hang; make one of them pop in between
+              pl.tpush_to_aic(x, split=0): `vector` waits here
+        "#]],
     );
     // On 950 a wait holds up one pipe only.
     assert_eq!(findings(&vector, &cube, "", Target::Ascend950), "");
@@ -284,7 +284,7 @@ fn transfers_under_their_full_names() {
         &pop,
         expect![[r#"
             pl.tile.tpush_to_aic(x, split=0)
-              `vector` pushes 2 tiles into queue 0 (vector → cube) and `cube` pops 1: what is pushed last stays in it; pop as many as are pushed
+              `vector` pushes 2 tiles into queue 0 (vector → cube), but `cube` pops 1: the last tiles stay in the queue; pop as many as are pushed
               pl.tile.tpop_from_aiv(split=0): `cube` pops 1 tile here
         "#]],
     );

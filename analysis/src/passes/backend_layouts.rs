@@ -68,7 +68,7 @@ impl Repair<'_> {
             return;
         }
         let message = format!(
-            "tile.reshape: cannot reshape tile of size {} into shape with size {}: `{}` takes rows, so one column {:?} is made a row while another operand is laid out as rows already; make both in one way, by `pl.reshape` to a row",
+            "tile.reshape: cannot reshape tile of size {} into shape with size {}: `{}` takes rows, so the compiler makes the column {:?} a row, but another operand is already stored as rows; make both the same with `pl.reshape` to a row",
             elements(repaired),
             elements(result),
             call.op.op().name,

@@ -49,7 +49,7 @@ fn refused(call: &Call, kind: KernelKind, is_mixed: bool, launch: Launch, target
     if !is_mixed && call.core_type() != Some(own) {
         let own = own.name();
         return Some(format!(
-            "`pl.system.syncall(core_type=\"{core_type}\")` waits for cores that this kernel, which runs on {who} only, does not launch: it never completes. Say `core_type=\"{own}\"`"
+            "`pl.system.syncall(core_type=\"{core_type}\")` waits for cores that this kernel does not launch (it runs on {who} only), so it never completes; use `core_type=\"{own}\"`"
         ));
     }
     if launch.blocks != all && launch.blocks != Blocks::Known(needed) {
@@ -59,10 +59,10 @@ fn refused(call: &Call, kind: KernelKind, is_mixed: bool, launch: Launch, target
             Blocks::EveryVectorUnit => "one for each vector unit".to_owned(),
         };
         return Some(format!(
-            "a hard `pl.system.syncall` waits for all {needed} {who} of the chip, but `pl.spmd` launches {launched}: it never completes. Launch {needed}, or poll with `mode=\"soft\"`"
+            "a hard `pl.system.syncall` waits for all {needed} {who} of the chip, but `pl.spmd` launches {launched}, so it never completes; launch {needed}, or use `mode=\"soft\"`"
         ));
     }
     (!launch.at_once).then(|| {
-        "a hard `pl.system.syncall` needs all blocks to run at once, or the first ones wait for others that are not started: add `sync_start=True` to `pl.spmd`, or poll with `mode=\"soft\"`".to_owned()
+        "a hard `pl.system.syncall` needs all blocks to run at the same time, otherwise the first ones wait for blocks that have not started; add `sync_start=True` to `pl.spmd`, or use `mode=\"soft\"`".to_owned()
     })
 }

@@ -171,7 +171,7 @@ impl Batches {
 
     /// The operand as it is kept whole in L1.
     fn operand(&self, kernel: &Kernel, list: usize, operand: Option<VarId>, fit: bool) -> Result<Factor, String> {
-        let unknown = || "a product of something that is not known".to_owned();
+        let unknown = || "a product of an unknown operand".to_owned();
         let var = self.peeled(list, operand.ok_or_else(unknown)?);
         let tile = self.tile(var).ok_or_else(unknown)?.clone();
         let name = &kernel.var(var).name;
@@ -284,7 +284,7 @@ fn unrolled(
     let shape = [lhs.rows, rhs.columns];
     let mut pages = Pages { kernel, at: call.origin, origin, out };
     if adds && count != 1 {
-        let accumulator = call.args.first().and_then(Operand::var).ok_or("an accumulator that is not known")?;
+        let accumulator = call.args.first().and_then(Operand::var).ok_or("an unknown accumulator")?;
         pages.added(result, accumulator, [&lhs, &rhs], &output, dtype);
         return Ok(());
     }
@@ -360,9 +360,7 @@ impl Pages<'_> {
         let Some(Operand::List(offsets)) = store.args.get(1) else { return };
         if offsets.len() != rank {
             let message = format!(
-                "a product of batches with {rank} axes is stored at once, but the offset has {}; the compiler refuses it \
-                 (\"tile.store offsets rank must match batch_matmul result rank\"): take operands without batches, or store into a \
-                 tensor with {rank} axes",
+                "a product of batches with {rank} axes is stored at once, but the offset has {}; the compiler refuses it (\"tile.store offsets rank must match batch_matmul result rank\"); use operands without batches, or store into a tensor with {rank} axes",
                 offsets.len()
             );
             let (at, code) = (store.origin, Code::Rejected);

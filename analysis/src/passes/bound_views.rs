@@ -33,13 +33,13 @@ pub(super) fn check(kernel: &mut Kernel) {
         let Some(binding) = &tile.binding else { return };
         if kernel.var(source).inserted.is_some() || for_cube {
             let name = &kernel.var(*var).name;
-            let what = format!("`{name}`, which is bound to a slot and lies in the memory of another tile");
+            let what = format!("`{name}`, which is bound to a slot and is in the memory of another tile");
             return unclear.push(Note { at: call.origin, reason: Reason::new(what) });
         }
         let (name, source) = (&kernel.var(*var).name, &kernel.var(source).name);
         let allocation = kernel.allocations.get(binding.allocation.0 as usize).map_or("?", |declared| &declared.name);
         let message = format!(
-            "tile `{name}` is produced by `{}`, which lands in the allocation of its source tile `{source}`, so it cannot have a slot of `{allocation}` of its own; bind the source tile instead, or give the result another name",
+            "tile `{name}` is produced by `{}`, which writes to the allocation of its source tile `{source}`, so it cannot have its own slot of `{allocation}`; bind the source tile instead, or give the result another name",
             call.op.op().name
         );
         if !refused.iter().any(|known| known.at == call.origin) {
@@ -60,10 +60,7 @@ fn begun_in_computed_slots(kernel: &Kernel, inner: &For) -> Vec<Note> {
     carried
         .map(|carry| {
             let Var { name, origin, .. } = kernel.var(carry.iter);
-            Note {
-                at: *origin,
-                reason: Reason::new(format!("`{name}`, which a loop carries from a slot that is computed")),
-            }
+            Note { at: *origin, reason: Reason::new(format!("`{name}`, which a loop carries from a computed slot")) }
         })
         .collect()
 }

@@ -38,7 +38,8 @@ pub(super) fn note_folded(kernel: &mut Kernel) {
         }
     });
     for (var, at) in casts {
-        let reason = Reason::new("a cast of a product, which the compiler may fold into the product's way out");
+        let reason =
+            Reason::new("a cast right after a product, because the compiler may fuse it into the store of the product");
         kernel.notes.push(Note { at, reason: reason.clone() });
         kernel.var_mut(var).ty = Type::Unknown(reason);
     }

@@ -185,12 +185,11 @@ fn refuse_gaps(kernel: &mut Kernel, load: &Call) {
     let tensor = load.args.first().and_then(Operand::var).and_then(|var| kernel.tensor(var));
     let tensor = tensor.and_then(|tensor| tensor.shape.iter().map(Scalar::as_int).collect::<Option<Vec<i64>>>());
     let (Some(window), Some(tensor)) = (window, tensor) else {
-        let reason = Reason::new("a window into L1 of which it is not known whether it has gaps");
+        let reason = Reason::new("a window loaded into L1 that may have gaps");
         return kernel.notes.push(Note { at: load.origin, reason });
     };
     let message = format!(
-        "a window {window:?} of a tensor {tensor:?} has gaps between its rows, and a load into L1 takes them as those of one matrix: \
-         the compiler requires \"the valid sub-box of the leading dims to be contiguous in row-major order\"; load one batch at a time, \
+        "a window {window:?} of a tensor {tensor:?} has gaps between its rows, but a load into L1 reads them as the rows of one matrix: the compiler requires \"the valid sub-box of the leading dims to be contiguous in row-major order\"; load one batch at a time, \
          or whole axes after the first"
     );
     kernel.rejections.push(Rejection::new(load.origin, Code::InvalidOperand, message));

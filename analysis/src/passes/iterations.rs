@@ -109,7 +109,7 @@ pub(super) fn as_value(operand: Operand) -> Value {
     match operand {
         Operand::Var(var) => Value::Copy(var),
         Operand::Scalar(scalar) => Value::Scalar(scalar),
-        Operand::List(_) => Value::Scalar(Scalar::Unknown(Reason::new("a list as a carried value"))),
+        Operand::List(_) => Value::Scalar(Scalar::Unknown(Reason::new("a loop-carried list"))),
         Operand::Unknown(reason) => Value::Scalar(Scalar::Unknown(reason)),
     }
 }

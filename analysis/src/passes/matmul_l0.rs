@@ -54,7 +54,7 @@ fn around_loop(kernel: &mut Kernel, machine: Machine, planner: Planner, found: &
     }
     let is_boxed = |extent: i64, tile: i64, of: i64| tile % of == 0 && extent % tile % of == 0;
     if !is_boxed(problem.m, m, BOX_ROWS) || !is_boxed(problem.n, n, columns) {
-        let what = "a product in a pipeline over K, which the compiler computes in tiles that are no whole boxes";
+        let what = "a product in a pipeline over K, which the compiler computes in tiles that are not whole boxes";
         let reason = Reason::new(what);
         kernel.notes.push(Note { at: found.origin(), reason: reason.clone() });
         // Whole they need not fit, and the compiler has no tile of their size.
@@ -252,8 +252,7 @@ impl Tiling<'_> {
         let op = call.op.op().name;
         let message = format!(
             "{op} {side} operand '{name}' is already resident in {space} ({unit}) with physical shape {:?} and dtype {}, \
-             requiring {required} bytes, but {} provides {capacity} bytes; keep the operand in Mat and pass it directly to \
-             {op}, so that the compiler chooses tiles that fit, or extract a smaller {space} tile",
+             requiring {required} bytes, but {} provides {capacity} bytes; keep the operand in Mat and pass it directly to {op}: the compiler then chooses tiles that fit; or extract a smaller {space} tile",
             tile.shape, tile.dtype, self.machine.target,
         );
         self.kernel.rejections.push(Rejection::new(call.origin, Code::OperandTooLarge, message));

@@ -87,7 +87,7 @@ fn for_vector_units(kernel: &mut Kernel, divided: Option<Origin>, target: Target
         }
         Repetition::Unclear if target == Target::Ascend910b => {
             let at = kernel.name_origin;
-            note(kernel, at, "a vector kernel of which it is not clear whether the second vector unit repeats it");
+            note(kernel, at, "a vector kernel that the second vector unit may repeat");
         }
         _ => {}
     }
@@ -140,7 +140,7 @@ fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<K
     let vector = Lane::new(&kernel, Core::Vector, popped).kernel(target);
     let (Some(mut cube), Some(mut vector)) = (cube, vector) else {
         let at = kernel.name_origin;
-        note(&mut kernel, at, "a value that one core makes and the other reads without a move");
+        note(&mut kernel, at, "a value produced on one core and read on the other without an explicit move");
         return vec![kernel];
     };
     undivided.note(&mut cube);
@@ -167,7 +167,7 @@ fn refuse_transposes(kernel: &mut Kernel, mode: SplitMode) {
     });
     for at in swapped {
         let message = format!(
-            "`tile.transpose` swaps the split axis, axis {axis}, which `pl.split(pl.SplitMode.{name})` divides between the vector units; take the split away, or what is transposed out of the scope"
+            "`tile.transpose` swaps the split axis, axis {axis}, which `pl.split(pl.SplitMode.{name})` divides between the vector units; remove the split, or move the transpose out of the scope"
         );
         kernel.rejections.push(Rejection::new(at, Code::Rejected, message));
     }

@@ -23,7 +23,7 @@ pub(super) fn check(kernel: &mut Kernel) {
     for (param, element, tile) in mixed {
         let name = &kernel.var(param).name;
         let message = format!(
-            "GM tensor `{name}` mixes MTE3 and scalar stores in one InCore function: tiles are stored to it and elements written, which the compiler cannot keep in order; write the elements to a tile that is stored, or to another tensor"
+            "GM tensor `{name}` mixes MTE3 and scalar stores in one InCore function: the compiler cannot keep the stores of tiles and the writes of elements in order; write the elements to a tile that is stored, or to another tensor"
         );
         let related = vec![(tile, format!("a tile is stored to `{name}` here"))];
         kernel.rejections.push(Rejection { at: element, code: Code::InvalidOperand, message, related });

@@ -121,7 +121,7 @@ impl Findings {
             self.add(call.origin, format!("`{name}` requires a `dir_mask` of 1 (cube to vector units), 2 (vector units to cube) or 3 (both), not {mask}"));
         }
         if size <= 0 {
-            self.add(call.origin, format!("`{name}` requires a `slot_size` of more than 0 bytes, not {size}: the bytes of the largest tile that goes through the queue"));
+            self.add(call.origin, format!("`{name}` requires a `slot_size` of more than 0 bytes, not {size}; use the bytes of the largest tile that passes through the queue"));
         }
         if slots <= 0 || local <= 0 {
             self.add(call.origin, format!("`{name}` requires at least one slot, not {}", slots.min(local)));
@@ -141,9 +141,15 @@ impl Findings {
             let is_given = call.args.get(arg).is_some_and(is_buffer);
             let buffer = word(side.buffer(direction));
             if direction.is_in(call) && !is_given {
-                self.add(call.origin, format!("`{name}` with `dir_mask={mask}` requires `{operand}`: the buffer in which tiles arrive, from `{buffer}`"));
+                self.add(call.origin, format!("`{name}` with `dir_mask={mask}` requires `{operand}`, the buffer in which tiles arrive; get it from `{buffer}`"));
             } else if !direction.is_in(call) && is_given {
-                self.add(call.origin, format!("`{name}` with `dir_mask={mask}` has no use for `{operand}`: take it away, or say `dir_mask={}`", mask | bit));
+                self.add(
+                    call.origin,
+                    format!(
+                        "`{name}` with `dir_mask={mask}` does not use `{operand}`; remove it, or write `dir_mask={}`",
+                        mask | bit
+                    ),
+                );
             }
         }
     }
@@ -164,7 +170,7 @@ impl Findings {
             body.iter().take_while(|stmt| !has_transfer(stmt)).filter_map(call_in).map(|call| call.op).collect();
         if !before.contains(&side.open) {
             let (transfer, open) = (first.op.op().name, word(side.open));
-            return self.add(first.origin, format!("`{transfer}` goes through a queue: open it with `{open}(…)` at the top of the function, before the first transfer"));
+            return self.add(first.origin, format!("`{transfer}` needs a queue; open it with `{open}(…)` at the top of the function, before the first transfer"));
         }
         for direction in Direction::ALL {
             let buffer = side.buffer(direction);
@@ -172,7 +178,7 @@ impl Findings {
                 && !before.contains(&buffer)
             {
                 let (transfer, buffer) = (call.op.op().name, word(buffer));
-                self.add(call.origin, format!("`{transfer}` requires a buffer that tiles arrive in: call `{buffer}(…)` at the top of the function, and give it to `{}`", word(side.open)));
+                self.add(call.origin, format!("`{transfer}` requires a buffer in which tiles arrive; call `{buffer}(…)` at the top of the function, and pass it to `{}`", word(side.open)));
             }
         }
     }
@@ -185,12 +191,12 @@ impl Findings {
             let buffers: Vec<&&Call> = calls.iter().filter(|call| call.op == buffer).collect();
             let name = word(buffer);
             if let Some(extra) = buffers.get(queues.len()) {
-                self.add(extra.origin, format!("no queue of this kernel is left for this `{name}`: each direction in the `dir_mask` of a queue takes one; take it away, or open a queue for it"));
+                self.add(extra.origin, format!("this `{name}` has no queue: each direction in the `dir_mask` of a queue takes one; remove it, or open a queue for it"));
             } else if let Some(queue) = queues.get(buffers.len()) {
                 self.add(
                     queue.origin,
                     format!(
-                        "`{}` has no buffer of its own: each direction in the `dir_mask` of a queue takes one `{name}`",
+                        "`{}` has no buffer of its own: each direction in the `dir_mask` of a queue needs one `{name}`",
                         word(queue.op)
                     ),
                 );
@@ -208,8 +214,8 @@ impl Findings {
                 let (name, wanted) = (&kernel.var(*var).name, side.space);
                 let got = tile
                     .space
-                    .map_or("its annotation names no space".to_owned(), |space| format!("it is to lie in {space}"));
-                self.add(call.origin, format!("tiles out of the queue arrive in {wanted}, but of `{name}` {got}: annotate it with `pl.Mem.{wanted}`"));
+                    .map_or("its annotation names no space".to_owned(), |space| format!("it is placed in {space}"));
+                self.add(call.origin, format!("tiles from the queue arrive in {wanted}, but for `{name}` {got}; annotate it with `pl.Mem.{wanted}`"));
             }
         });
     }
@@ -229,10 +235,10 @@ impl Findings {
                         Some(at) => {
                             taken.remove(at);
                             if call.op != side.give_back {
-                                self.add(call.origin, format!("`{name}` goes back to the core that it comes from: write `{}({name})`", word(side.give_back)));
+                                self.add(call.origin, format!("`{name}` must be freed to the core that it comes from; write `{}({name})`", word(side.give_back)));
                             }
                         }
-                        None => self.add(call.origin, format!("`{name}` is not held here: `{}` gives back what the same block took out of the queue by that name, once", word(call.op))),
+                        None => self.add(call.origin, format!("`{name}` is not held here: `{}` frees a tile that the same block popped under that name, once", word(call.op))),
                     }
                 }
                 _ => {}
@@ -240,7 +246,7 @@ impl Findings {
         }
         for (var, at) in taken {
             let name = &kernel.var(var).name;
-            self.add(at, format!("`{name}` keeps its slot of the queue, which fills up: add `{}({name})` after its last use, in the same block", word(side.give_back)));
+            self.add(at, format!("`{name}` keeps its slot of the queue, so the queue fills up; add `{}({name})` after its last use, in the same block", word(side.give_back)));
         }
     }
 }

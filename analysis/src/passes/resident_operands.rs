@@ -25,7 +25,7 @@ pub(super) fn run(kernel: &mut Kernel, machine: Machine) {
     let mut moving = Moving { kernel, inventory: &inventory, unclear: Vec::new() };
     let mut body = moving.body(body);
     for (at, name) in std::mem::take(&mut moving.unclear) {
-        let reason = Reason::new(format!("the load of `{name}`, which the compiler may take out of the loop"));
+        let reason = Reason::new(format!("the load of `{name}`, which the compiler may move out of the loop"));
         kernel.notes.push(Note { at, reason });
     }
     forget_marks(&mut body);

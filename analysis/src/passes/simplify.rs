@@ -31,7 +31,7 @@ fn note_repeated_casts(kernel: &mut Kernel) {
     for ([one, other], at) in found {
         let [one, other] = [one, other].map(|var| &kernel.var(var).name);
         let what = format!(
-            "a condition on `{one}` and `{other}`, which are of different types, inside of another one on them"
+            "a condition on `{one}` and `{other}`, which have different types, inside another condition on them"
         );
         kernel.notes.push(Note { at, reason: Reason::new(what) });
     }
@@ -173,8 +173,8 @@ fn refused_flag(var: &Var, at: Origin) -> Rejection {
     const REFUSED: &str = "Operator 'eq' does not accept bool dtype";
     let message = match var.inserted.is_some() {
         true => format!(
-            "{REFUSED}: a loop with `break` that stands in no other loop or branch is made with a flag that is known to be false \
-             at first; bound the loop instead, or let an `if` skip what is left"
+            "{REFUSED}: for a loop with `break` that is not in another loop or branch, the compiler adds a flag that is known to be \
+             false at first; give the loop a bound instead, or skip the rest with an `if`"
         ),
         false => format!("{REFUSED}: `{}` is constant where it is assigned; use a number as the flag", var.name),
     };

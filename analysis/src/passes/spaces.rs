@@ -322,7 +322,7 @@ impl Moves<'_> {
             let Some(is) = self.of.get(&var) else { continue };
             let name = &self.kernel.var(var).name;
             let message = format!(
-                "`{}` requires `{name}` in {space}, but it is in {is}, and the compiler moves nothing for a statement that stands alone in its loop or branch; write `pl.move({name}, target_memory=pl.Mem.{space})` before it",
+                "`{}` requires `{name}` in {space}, but it is in {is}, and the compiler adds no move for a statement that is alone in its loop or branch; write `pl.move({name}, target_memory=pl.Mem.{space})` before it",
                 call.op.op().name
             );
             self.refuse(call, message);
@@ -338,7 +338,7 @@ impl Moves<'_> {
         let Some(space) = boxed.and_then(|tile| tile.space) else { return };
         let name = &self.kernel.var(source).name;
         let message = format!(
-            "`tile.reinterpret_view` requires a tile without boxes (slayout=none_box), but `{name}` is in {space}, where rows lie in boxes; take the view of the tensor that it is loaded from or stored to"
+            "`tile.reinterpret_view` requires a tile without boxes (slayout=none_box), but `{name}` is in {space}, where rows are stored in boxes; view the tensor that it is loaded from or stored to instead"
         );
         self.refuse(call, message);
     }

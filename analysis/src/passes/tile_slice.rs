@@ -416,8 +416,7 @@ fn strided_accumulator(kernel: &Kernel, call: &Call, windows: &FxHashMap<VarId, 
     let wide = (parent_rows / rows.max(&1)).saturating_mul(*cols);
     let message = format!(
         "{}: the accumulator is a {rows}x{cols} row window of a {parent_rows}x{parent_cols} Acc (L0C) tile, which is not \
-         contiguous in L0C's block layout and cannot be a matmul destination; slice columns instead, so that each window \
-         spans every row: create [{rows}, {wide}] and take `pl.slice(acc, [{rows}, {cols}], [0, i * {cols}])`",
+         contiguous in L0C's block layout and cannot be a matmul destination; slice columns instead, so each window spans every row: create [{rows}, {wide}] and take `pl.slice(acc, [{rows}, {cols}], [0, i * {cols}])`",
         call.op.op().name
     );
     Some(Rejection::new(call.origin, Code::InvalidOperand, message))

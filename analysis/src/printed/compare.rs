@@ -87,17 +87,18 @@ fn finding(
         1 => ", and one more tile differs".to_owned(),
         more => format!(", and {more} more tiles differ"),
     };
-    let partly =
-        if plan.notes.is_empty() { "" } else { " The plan is not exact, since parts of the kernel are not modelled." };
+    let partly = if plan.notes.is_empty() {
+        ""
+    } else {
+        " The plan is not exact, because parts of the kernel are not modelled."
+    };
     let message = format!(
-        "`{}` is at {theirs:#x} in the compiler's dump `{file}`, and at {ours:#x} in this plan (planner {}, target {}){more}. If the \
-         dump was made with another planner or target, set `planner` and `target` to them; if it is older than the compiler, make it \
-         again.{partly}",
+        "`{}` is at {theirs:#x} in the compiler's dump `{file}`, but at {ours:#x} in this plan (planner {}, target {}){more}. If the dump was made with another planner or target, set `planner` and `target` accordingly. If it is older than the compiler, create it again.{partly}",
         tile.name, plan.planner, plan.target
     );
     let related = others.iter().map(|(tile, ours, theirs)| Related {
         at: tile.origin,
-        message: format!("`{}` is at {theirs:#x} in the dump, and at {ours:#x} here", tile.name),
+        message: format!("`{}` is at {theirs:#x} in the dump, but at {ours:#x} here", tile.name),
     });
     let code = Code::DumpDiffers;
     Finding::new(code, tile.origin, message).with_related(related)

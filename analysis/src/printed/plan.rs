@@ -240,7 +240,6 @@ fn overlap(plan: &Plan, earlier: usize, later: usize) -> Finding {
         earlier.name,
         place(earlier)
     );
-    let related =
-        vec![Related { at: earlier.origin, message: format!("`{}` lies at {}", earlier.name, place(earlier)) }];
+    let related = vec![Related { at: earlier.origin, message: format!("`{}` is at {}", earlier.name, place(earlier)) }];
     Finding::new(Code::PrintedOverlap, later.origin, message).with_related(related)
 }

@@ -32,7 +32,7 @@ fn legacy(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
         let Backing::Alias(base) = buffer.backing else { continue };
         let base = &kernel.buffer(base).name;
         let message = format!(
-            "`reuse={base}` makes `{base}` look like the owner of memory that `{}` shares; a `tlx.storage_alias_spec` that both reuse says so, and is sized by the larger",
+            "`{}` shares memory with `{base}` through `reuse=`. Prefer a `tlx.storage_alias_spec` that both reuse; it takes the larger size.",
             buffer.name
         );
         findings.push(Finding::new(Code::LegacyReuse, buffer.at, message));
@@ -58,7 +58,7 @@ fn unshare(kernel: &Kernel, plan: &Plan, spec: &SpecPlan, tree: &Tree, findings:
     }
     let overlap = kernel.overlaps.iter().find(|overlap| overlap.spec == spec.spec);
     let message = format!(
-        "the members of `{}` share memory, but would fit beside each other: distinct they take {more} {units} more, and {free} {units} are free on {}",
+        "the members of `{}` share memory but would fit next to each other: as a distinct group they take {more} {units} more, and {free} {units} are free on {}",
         kernel.spec(spec.spec).name,
         plan.arch,
         units = plan.units(*storage)

@@ -53,7 +53,7 @@ fn shapes(kernel: &Kernel, findings: &mut Vec<Finding>) {
         let name = &buffer.name;
         if buffer.layout == Layout::Default && shape.iter().any(|extent| !extent.is_power_of_two()) {
             say(format!(
-                "shape must have power-of-2 and non-zero dimensions; got {shape:?}. Only the number of buffers of `{name}` may be any other"
+                "shape must have power-of-2 and non-zero dimensions; got {shape:?}. Only the number of buffers of `{name}` may be any number"
             ));
         }
         if buffer.storage == Ok(Storage::Smem) && buffer.dtype.as_ref().is_ok_and(|dtype| dtype.bits % 8 != 0) {
@@ -124,7 +124,7 @@ fn rows(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
             let buffer = kernel.buffer(id);
             let Some(place) = plan.place(id).filter(|place| place.sized.rows() > 64) else { continue };
             let message = format!(
-                "`{}` has {} rows, but the allocation that it shares has 64: the compiler takes that of the most columns, and does not compare rows",
+                "`{}` has {} rows, but the allocation that it shares has 64: the compiler uses the shape with the most columns and does not compare rows",
                 buffer.name,
                 place.sized.rows()
             );
@@ -273,7 +273,7 @@ fn spec_findings(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &
     for user in kernel.users(id).filter(|user| !leaves.contains(user)) {
         let buffer = kernel.buffer(user);
         let message = format!(
-            "`{}` is allocated from `{}` but is not in its overlap definition, so it lies at offset 0, over the others; add it to the reuse group",
+            "`{}` is allocated from `{}` but is not in its overlap definition, so it is at offset 0 and overlaps the others; add it to the reuse group",
             buffer.name, spec.name
         );
         findings.push(Finding::new(Code::MissingLeaf, buffer.at, message));
@@ -294,7 +294,7 @@ fn troubled(kernel: &Kernel, plan: &Plan, spec: &SpecPlan, trouble: &Trouble) ->
         Trouble::NotEnoughSpace(space) => {
             let overlap = kernel.overlaps.iter().find(|overlap| overlap.spec == spec.spec);
             let message = format!(
-                "not enough space for distinct allocations: need {} bytes, have {} bytes; make `buffer_size_bytes` larger or leave it out",
+                "not enough space for distinct allocations: need {} bytes, have {} bytes; make `buffer_size_bytes` larger, or remove it",
                 space.need, space.have
             );
             Finding::new(Code::SpecTooSmall, overlap.map_or(kernel.spec(spec.spec).at, |overlap| overlap.at), message)
@@ -453,17 +453,15 @@ impl Pairs<'_> {
         let units = first.storage.as_ref().map_or("bytes", |&storage| self.plan.units(storage));
         let meant = match kind {
             GroupKind::Distinct => "although they are meant to be distinct",
-            GroupKind::Shared => "which is of another buffer group",
+            GroupKind::Shared => "which belongs to another buffer group",
         };
         let mut message = format!(
             "`{}[{j}]` ({units} {}..{}) overlaps `{}[{i}]` ({units} {}..{}), {meant}",
             second.name, range_b.0, range_b.1, first.name, range_a.0, range_a.1
         );
         if self.plan.place(b).is_some_and(|place| place.rewriting.group_size > 1) {
-            let _ = write!(
-                message,
-                "; with `group_size` the compiler spreads the buffers, so leave it out and index by hand"
-            );
+            let _ =
+                write!(message, "; with `group_size` the compiler spreads the buffers, so remove it and index by hand");
         }
         // Groups that overlap across buffer indices are harmless where those indices are never live together.
         let severity = if kind == GroupKind::Distinct { Severity::Error } else { Severity::Warning };
@@ -509,7 +507,7 @@ fn backing_shape(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &
             spec.name
         ),
         _ => format!(
-            "`{}` has {units} bytes, which is no power of two: where it stays the allocation it is rounded up to {rounded}; `buffer_size_bytes={rounded}` says so",
+            "`{}` has {units} bytes, which is not a power of two: if it remains the allocation, it is rounded up to {rounded}; write `buffer_size_bytes={rounded}`",
             spec.name
         ),
     };
@@ -531,7 +529,7 @@ fn indices(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
             continue;
         }
         let message = format!(
-            "index {value} is outside of `{}`, which has {num} buffer{}; nothing checks this at run time",
+            "index {value} is outside `{}`, which has {num} buffer{}; nothing checks this at run time",
             buffer.name,
             if num == 1 { "" } else { "s" }
         );
@@ -579,12 +577,13 @@ fn budget(
         out_of_resource(resource, required, limit)
     );
     if !over {
-        message
-            .push_str(" This counts allocations that nothing reads, or that depend on conditions that are not known.");
+        message.push_str(" This includes allocations that nothing reads, or that depend on unknown conditions.");
     } else if !kernel.warp_specialized {
-        message.push_str(" The kernel has no tasks, so buffers that are not live together may still share memory.");
+        message.push_str(
+            " The kernel has no tasks, so buffers that are not live at the same time may still share memory.",
+        );
     } else if !plan.arch_is_certain {
-        let _ = write!(message, " Name the target if it is another: `# tilefit: arch={}`.", plan.arch);
+        let _ = write!(message, " If the target is another one, name it: `# tilefit: arch={}`.", plan.arch);
     }
     let severity = match (proved, over) {
         (true, _) => Severity::Error,

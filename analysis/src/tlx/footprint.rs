@@ -131,7 +131,7 @@ fn sized(places: &[Known<PlacedBuffer>], id: BufferId) -> Known<&Sized> {
     match places.get(id.0 as usize) {
         Some(Ok(place)) => Ok(&place.sized),
         Some(Err(reason)) => Err(reason.clone()),
-        None => Err(Reason::new("the buffer is not known")),
+        None => Err(Reason::new("the buffer is unknown")),
     }
 }
 

@@ -99,7 +99,7 @@ fn dtype_of(arguments: &[Argument]) -> Constant {
     match arguments.first().map(|argument| &argument.value) {
         Some(value) if Dtype::from_constant(value).is_some() => value.clone(),
         Some(Constant::Unknown(reason)) => Constant::Unknown(reason.clone()),
-        _ => unknown("the element type of something that has none"),
+        _ => unknown("the element type of a value without one"),
     }
 }
 
@@ -108,7 +108,7 @@ fn size_of(arguments: &[Argument]) -> Constant {
         Some(Constant::Unknown(reason)) => Constant::Unknown(reason.clone()),
         Some(value) => match Dtype::from_constant(value) {
             Some(dtype) => Constant::Int(dtype.bytes() as i64),
-            None => unknown("the size of something that is no element type"),
+            None => unknown("the size of a value that is not an element type"),
         },
         None => unknown("called without arguments"),
     }

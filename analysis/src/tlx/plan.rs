@@ -200,7 +200,7 @@ fn tree(kernel: &Kernel, id: SpecId, rules: Rules) -> Option<Known<Tree>> {
     let overlap = kernel.overlaps.iter().find(|overlap| overlap.spec == id)?;
     let known = || {
         if !overlap.certain {
-            return Err(Reason::new("the overlap is defined under a condition that is not known"));
+            return Err(Reason::new("the overlap is defined under an unknown condition"));
         }
         let users = sizes::users(kernel, id, rules)?;
         Tree::of(kernel, overlap.group.clone()?, &users, kernel.spec(id).storage.clone()?, rules)
@@ -218,7 +218,7 @@ fn size(kernel: &Kernel, id: SpecId, tree: Option<&Known<Tree>>, rules: Rules) -
         return Err(hidden.clone());
     }
     if kernel.users(id).any(|user| !kernel.buffer(user).certain) {
-        return Err(Reason::new("some of its buffers are allocated under a condition that is not known"));
+        return Err(Reason::new("some of its buffers are allocated under an unknown condition"));
     }
     let users = sizes::users(kernel, id, rules)?;
     let tree = tree.map(|tree| tree.as_ref().map_err(Clone::clone)).transpose()?;

@@ -65,7 +65,7 @@ fn elements(shape: &[u64]) -> u64 {
 /// Columns of one buffer in tensor memory (`getTmemAllocSizes` of the compiler).
 fn columns(shape: &[u64], dtype: Dtype, pair: Pair) -> Known<u64> {
     let [.., rows, inner] = shape else {
-        return Err(Reason::new("a buffer of one dimension has no place in tensor memory"));
+        return Err(Reason::new("tensor memory cannot hold a buffer of one dimension"));
     };
     let (rows, inner) = (*rows, *inner);
     if dtype.is_scale() {

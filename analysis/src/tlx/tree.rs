@@ -117,7 +117,9 @@ fn node(
     let children = group.elements.iter().map(|element| match element {
         Element::Leaf { buffer, .. } => {
             let sized = users.iter().find(|(user, _)| user == buffer);
-            let Some((_, sized)) = sized else { return Err(unknown("a buffer of the group is not of the spec")) };
+            let Some((_, sized)) = sized else {
+                return Err(unknown("a buffer of the group does not belong to the spec"));
+            };
             let align = match (rules, storage) {
                 (Rules::Seed, _) => 1,
                 (Rules::Compiler, Storage::Tmem) => sized.unit.max(1),

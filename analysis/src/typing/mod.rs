@@ -71,7 +71,7 @@ impl Deduction<'_> {
             Shape::Array => match self.operand(0).map(|extent| self.known_scalar(extent)) {
                 Some(Scalar::Int(extent @ 1..)) => Ok(Type::Array { dtype: self.dtype()?, extent: extent as u64 }),
                 Some(Scalar::Int(extent)) => Err(self.invalid(format!("{extent} elements; an array has at least one"))),
-                _ => Err(Problem::not_modelled("an array whose length is not a constant")),
+                _ => Err(Problem::not_modelled("an array with a length that is not constant")),
             },
             Shape::ArrayElement => self.array().map(|(dtype, _)| Type::Scalar(dtype)),
             Shape::ArrayWritten => self.array().map(|(dtype, extent)| Type::Array { dtype, extent }),
@@ -132,7 +132,7 @@ impl Deduction<'_> {
             (Some(Type::Tile(_) | Type::Scalar(_)), _) => {
                 Err(self.invalid(format!("operand `{}` must be a tensor", self.arg_name(arg))))
             }
-            _ => Err(Problem::Unknown(Reason::new(format!("operand `{}` is not known", self.arg_name(arg))))),
+            _ => Err(Problem::Unknown(Reason::new(format!("operand `{}` is unknown", self.arg_name(arg))))),
         }
     }
 
@@ -242,7 +242,7 @@ impl Deduction<'_> {
             return Err(self.invalid("the source must have two axes".to_owned()));
         };
         let Some(cols) = self.call.int(AttrName::OutCols) else {
-            return Err(Problem::not_modelled("`out_cols` is not known"));
+            return Err(Problem::not_modelled("`out_cols` is unknown"));
         };
         let count = self.call.dtype(AttrName::CountDtype).unwrap_or(Dtype::Int32);
         let tile = |shape: Vec<u64>, dtype| {
@@ -295,14 +295,15 @@ impl Deduction<'_> {
         match (self.operand_type(arg), self.operand(arg)) {
             (Some(Type::Tile(tile)), _) => Ok(tile.dtype),
             (Some(Type::Tensor(tensor)), _) => {
-                tensor.dtype.ok_or_else(|| Problem::not_modelled("the element type of the tensor is not known"))
+                tensor.dtype.ok_or_else(|| Problem::not_modelled("the element type of the tensor is unknown"))
             }
             (Some(Type::Scalar(dtype)), _) => Ok(*dtype),
             (Some(Type::Unknown(reason)), _) | (_, Some(Operand::Unknown(reason))) => {
                 Err(Problem::Unknown(reason.clone()))
             }
-            (_, Some(Operand::Scalar(scalar))) => scalar::dtype(scalar, self.vars)
-                .ok_or_else(|| Problem::not_modelled("the type of a scalar is not known")),
+            (_, Some(Operand::Scalar(scalar))) => {
+                scalar::dtype(scalar, self.vars).ok_or_else(|| Problem::not_modelled("the type of a scalar is unknown"))
+            }
             (_, None) => Err(self.invalid(format!("operand `{}` is missing", self.arg_name(arg)))),
             _ => Err(self.invalid(format!("operand `{}` must be a tile", self.arg_name(arg)))),
         }

@@ -12,7 +12,7 @@ pub(crate) fn written(ty: &Type, vars: &[Var]) -> String {
         Type::Tuple(types) => {
             format!("pl.Tuple[{}]", types.iter().map(|ty| written(ty, vars)).collect::<Vec<_>>().join(", "))
         }
-        Type::Unknown(_) => "a type that is not known".to_owned(),
+        Type::Unknown(_) => "an unknown type".to_owned(),
     }
 }
 

@@ -203,7 +203,7 @@ impl Write<'_> {
     fn grows_twice(&self, growing: &[usize]) -> String {
         let axes: Vec<String> = growing.iter().map(usize::to_string).collect();
         format!(
-            "grows the valid part along dimensions {} at once: data in {} of the target and {} at {} make no rectangle; write one side first",
+            "grows the valid part along dimensions {} at once: data in {} of the target and {} at {} do not form a rectangle; write one side first",
             axes.join(" and "),
             self.list(self.target_valid),
             self.list(self.source_valid),
@@ -220,7 +220,7 @@ impl Write<'_> {
             Proof::Unsure => return Ok(vec![undecided(); self.target.len()]),
             Proof::No | Proof::Open => {
                 return Err(format!(
-                    "leaves a gap in dimension {axis}: the write starts at {}, and the target holds data up to {}; write what adjoins it",
+                    "leaves a gap in dimension {axis}: the write starts at {}, but the target holds data up to {}; write the adjoining part first",
                     self.shown(offset),
                     self.shown(valid)
                 ));
@@ -229,7 +229,7 @@ impl Write<'_> {
         for other in (0..self.target.len()).filter(|other| *other != axis) {
             if self.offsets[other].as_int() != Some(0) {
                 return Err(format!(
-                    "grows dimension {axis}, so it must span dimension {other} from the origin, but it starts at {}: the data would make no rectangle",
+                    "grows dimension {axis}, so it must span dimension {other} from the origin, but it starts at {}: the data would not form a rectangle",
                     self.shown(&self.offsets[other])
                 ));
             }

@@ -69,7 +69,7 @@ fn with_other_axes_of_one(shape: &[u64], valid: &[Scalar], new: &[u64]) -> Optio
 /// Data that fills the memory of the tile from its start without gaps fills that of the result in the same way.
 fn prefix(shape: &[u64], valid: &[Scalar], new: &[u64]) -> Result<Vec<Scalar>, &'static str> {
     const TOO_LARGE: &str = "it is too large";
-    const NO_ROWS: &str = "the data fills no whole number of rows of the new shape";
+    const NO_ROWS: &str = "the data does not fill a whole number of rows of the new shape";
     let free = valid.iter().position(|extent| extent.as_int() != Some(1)).unwrap_or(shape.len() - 1);
     let behind = free + 1..shape.len();
     if !behind.clone().all(|axis| valid[axis].as_int() == Some(shape[axis] as i64)) {

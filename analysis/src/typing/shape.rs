@@ -104,7 +104,7 @@ impl Deduction<'_> {
                     Some(1 | 2) => 2,
                     Some(3..=6) => 4,
                     Some(7) => 1,
-                    _ => return Err(Problem::not_modelled("a `mask_pattern` that is not known")),
+                    _ => return Err(Problem::not_modelled("an unknown `mask_pattern`")),
                 };
                 if let Some(last) = shape.last_mut() {
                     *last /= divisor;
@@ -126,7 +126,7 @@ impl Deduction<'_> {
                     Some(0) => return Ok(shape),
                     Some(1) => 0,
                     Some(2) => 1,
-                    _ => return Err(Problem::not_modelled(format!("`{}` outside of `pl.split_aiv`", self.op.name))),
+                    _ => return Err(Problem::not_modelled(format!("`{}` outside `pl.split_aiv`", self.op.name))),
                 };
                 match shape.get_mut(axis) {
                     Some(extent) if self.op.shape == Shape::SplitDoubled => *extent = extent.saturating_mul(2),
@@ -219,7 +219,7 @@ impl Deduction<'_> {
                 let at = usize::try_from(at).ok().filter(|&at| at < rank);
                 at.ok_or_else(|| self.invalid(format!("axis {axis} of a tile with {rank} axes")))
             }
-            _ => Err(Problem::not_modelled("an axis that is not known")),
+            _ => Err(Problem::not_modelled("an unknown axis")),
         }
     }
 
@@ -246,7 +246,7 @@ impl Deduction<'_> {
             requested,
             exact: true,
             clamp: false,
-            remedy: "keep offset + shape inside of it",
+            remedy: "keep offset + shape inside it",
             vars: self.vars,
         };
         let valid = read.valid().map_err(|refused| self.out_of_bounds(refused))?;
@@ -280,7 +280,9 @@ impl Deduction<'_> {
         };
         let bits = extent.saturating_mul(source.dtype.storage_bits());
         if bits % dtype.storage_bits() != 0 {
-            return Err(self.invalid(format!("{extent} elements of {} are no whole number of {dtype}", source.dtype)));
+            return Err(
+                self.invalid(format!("{extent} elements of {} are not a whole number of {dtype}", source.dtype))
+            );
         }
         *extent = bits / dtype.storage_bits();
         Ok(shape)
@@ -295,7 +297,7 @@ impl Deduction<'_> {
         match self.call.attr(AttrName::Coalesce) {
             Some(Attr::Int(1) | Attr::Coalesce(Coalesce::Element)) => return Ok(indices),
             None | Some(Attr::Int(0) | Attr::Coalesce(Coalesce::Row) | Attr::Str(_)) => {}
-            Some(_) => return Err(Problem::not_modelled("`coalesce` is not known")),
+            Some(_) => return Err(Problem::not_modelled("`coalesce` is unknown")),
         }
         let cols = self.tensor(0)?.shape.last().and_then(Scalar::as_int).and_then(|cols| u64::try_from(cols).ok());
         let cols = cols.ok_or_else(|| Problem::not_modelled("rows of a tensor of unknown width"))?;

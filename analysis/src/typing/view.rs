@@ -270,7 +270,7 @@ impl Deduction<'_> {
             requested: Some(requested),
             exact: false,
             clamp: self.call.flag(AttrName::Clamp),
-            remedy: "give the extent that is there as `valid_shape`, or pass `clamp=True` to stop at the edge",
+            remedy: "pass the available extent as `valid_shape`, or `clamp=True` to stop at the edge",
             vars: self.vars,
         };
         read.valid().map_err(|refused| self.out_of_bounds(refused))
@@ -290,7 +290,7 @@ impl Deduction<'_> {
             requested,
             exact: false,
             clamp: false,
-            remedy: "give the extent that is there as `valid_shape`",
+            remedy: "pass the available extent as `valid_shape`",
             vars: self.vars,
         };
         read.valid().map_err(|refused| self.out_of_bounds(refused))
@@ -333,7 +333,7 @@ impl Deduction<'_> {
             requested: None,
             exact: true,
             clamp: false,
-            remedy: "keep offset + shape inside of it",
+            remedy: "keep offset + shape inside it",
             vars: self.vars,
         };
         read.valid().map_err(|refused| self.out_of_bounds(refused))

@@ -175,7 +175,7 @@ def kernel(N: tl.constexpr = 2):
     views = a[0], b[0]
 ",
         expect![[r#"
-            # Fill the distinct group up with 24576 bytes
+            # Pad the distinct group with 24576 bytes
                 padding_8192 = tlx.local_alloc((8192,), tl.uint8, N, reuse=spec)
                 padding_16384 = tlx.local_alloc((16384,), tl.uint8, N, reuse=spec)
                 spec.set_buffer_overlap(tlx.reuse_group(a, b, padding_8192, padding_16384, group_type=tlx.reuse_group_type.distinct))
@@ -228,23 +228,23 @@ def kernel():
     views = qk[0], p[0], q[0]
 ",
         expect![[r#"
-            # Let all reuse the spec `qk_storage_alias`
+            # Make all allocations reuse the spec `qk_storage_alias`
                 qk_storage_alias = tlx.storage_alias_spec(storage=tlx.storage_kind.tmem)
                 qk = tlx.local_alloc((128, 128), tl.float32, 2, tlx.storage_kind.tmem, reuse=qk_storage_alias)
                 p = tlx.local_alloc((128, 128), tl.bfloat16, 2, tlx.storage_kind.tmem, reuse=qk_storage_alias)  # half of it
                 q = tlx.local_alloc((128, 64), tl.bfloat16, 2, tlx.storage_kind.tmem, reuse=qk_storage_alias)
-            # Let all reuse the spec `qk_storage_alias`, buffer by buffer (not preferred)
+            # Make all allocations reuse the spec `qk_storage_alias`, buffer by buffer (not preferred)
                 qk_storage_alias = tlx.storage_alias_spec(storage=tlx.storage_kind.tmem)
                 qk = tlx.local_alloc((128, 128), tl.float32, 2, tlx.storage_kind.tmem, reuse=qk_storage_alias)
                 p = tlx.local_alloc((128, 128), tl.bfloat16, 2, tlx.storage_kind.tmem, reuse=qk_storage_alias)  # half of it
                 q = tlx.local_alloc((128, 64), tl.bfloat16, 2, tlx.storage_kind.tmem, reuse=qk_storage_alias)
                 qk_storage_alias.set_buffer_overlap(tlx.reuse_group(qk, p, q, group_type=tlx.reuse_group_type.shared))
-            # Let all reuse the spec `qk_storage_alias`
+            # Make all allocations reuse the spec `qk_storage_alias`
                 qk_storage_alias = tlx.storage_alias_spec(storage=tlx.storage_kind.tmem)
                 qk = tlx.local_alloc((128, 128), tl.float32, 2, tlx.storage_kind.tmem, reuse=qk_storage_alias)
                 p = tlx.local_alloc((128, 128), tl.bfloat16, 2, tlx.storage_kind.tmem, reuse=qk_storage_alias)  # half of it
                 q = tlx.local_alloc((128, 64), tl.bfloat16, 2, tlx.storage_kind.tmem, reuse=qk_storage_alias)
-            # Let all reuse the spec `qk_storage_alias`, buffer by buffer (not preferred)
+            # Make all allocations reuse the spec `qk_storage_alias`, buffer by buffer (not preferred)
                 qk_storage_alias = tlx.storage_alias_spec(storage=tlx.storage_kind.tmem)
                 qk = tlx.local_alloc((128, 128), tl.float32, 2, tlx.storage_kind.tmem, reuse=qk_storage_alias)
                 p = tlx.local_alloc((128, 128), tl.bfloat16, 2, tlx.storage_kind.tmem, reuse=qk_storage_alias)  # half of it
@@ -263,7 +263,7 @@ def kernel():
     views = qk[0], p[1]
 ",
         expect![[r#"
-            # Let all reuse the spec `qk_storage_alias`
+            # Make all allocations reuse the spec `qk_storage_alias`
                 qk_storage_alias = tlx.storage_alias_spec(storage=tlx.storage_kind.tmem)
                 qk = tlx.local_alloc((128, 128), tl.float32, 1, tlx.storage_kind.tmem, reuse=qk_storage_alias)
                 p = tlx.local_alloc((128, 128), tl.bfloat16, 2, tlx.storage_kind.tmem, reuse=qk_storage_alias)
@@ -283,7 +283,7 @@ def kernel(desc, HEAD_DIM: tl.constexpr):
     views = a[0], b[0]
 ",
         expect![[r#"
-            # Give values in a scenario comment (not preferred)
+            # Add missing values: `# tilefit: desc=bf16 HEAD_DIM=128` (not preferred)
             # tilefit: desc=bf16 HEAD_DIM=128
         "#]],
     );
@@ -301,7 +301,7 @@ def kernel(desc, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, WIDE: tl.con
     views = a[0], b[0]
 ",
         expect![[r#"
-            # Give values in a scenario comment (not preferred)
+            # Add missing values: `# tilefit: desc=bf16 M=128 N=128 K=128 WIDE=128` (not preferred)
             # tilefit: desc=bf16 M=128 N=128 K=128 WIDE=128
         "#]],
     );

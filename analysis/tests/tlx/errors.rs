@@ -111,7 +111,7 @@ view = a[0]",
         "F7, read",
         Code::Rejected,
         Severity::Error,
-        "`num` must be a constexpr without introducing any `ast.Assign` nodes: what is computed at run time is a tensor",
+        "`num` must be a constexpr without introducing any `ast.Assign` nodes: a value computed at run time is a tensor",
         "
 a = tlx.local_alloc((64, 64), tl.float32, «tl.program_id(0)»)
 view = a[0]",
@@ -524,7 +524,7 @@ with tlx.async_tasks():
         "index bounds",
         Code::IndexOutOfRange,
         Severity::Error,
-        "index 2 is outside of `a`, which has 2 buffers",
+        "index 2 is outside `a`, which has 2 buffers",
         "
 a = tlx.local_alloc((64, 64), tl.float32, 2)
 view = «a[2]»",
@@ -693,7 +693,7 @@ view = a[0]",
         "backing of shared memory",
         Code::BackingShape,
         Severity::Warning,
-        "49152 bytes, which is no power of two",
+        "49152 bytes, which is not a power of two",
         "
 spec = «tlx.storage_alias_spec()»
 a = tlx.local_alloc((64, 64), tl.float32, 3, reuse=spec)
@@ -744,7 +744,7 @@ view = a[0]",
         "phase 7",
         Code::ReuseAdvice,
         Severity::Hint,
-        "would fit beside each other",
+        "would fit next to each other",
         "
 spec = tlx.storage_alias_spec()
 a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)

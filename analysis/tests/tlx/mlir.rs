@@ -432,7 +432,7 @@ def kernel(N: tl.constexpr):
             }
 
             // -----// IR after tlx-storage-alias-lowering, step 1: sizes //----- //
-            // not modelled: `N` has no value here; a comment `# tilefit: N=128` gives it one
+            // not modelled: `N` has no value here; add a comment `# tilefit: N=128` above the kernel
         "#]],
     );
 }

@@ -102,9 +102,9 @@ def kernel(n: tl.constexpr = 2):
               line 17: error [rejected] LocalAliasOp must refer to a local_alloc or local_alias op: this is a view; reuse `a` itself
               line 18: error [rejected] a storage_alias_spec cannot be indexed; index the buffers that use it
               line 15: error [invalid-overlap] storage_alias_spec already has a set_buffer_overlap defined; each spec can only have one overlap definition
-              line 11: warning [missing-leaf] `b` is allocated from `spec` but is not in its overlap definition, so it lies at offset 0, over the others; add it to the reuse group
-              line 13: warning [missing-leaf] `d` is allocated from `spec` but is not in its overlap definition, so it lies at offset 0, over the others; add it to the reuse group
-              line 3: hint [not-modelled] not modelled: some sizes are not known: `reuse` is no buffer (2 more)
+              line 11: warning [missing-leaf] `b` is allocated from `spec` but is not in its overlap definition, so it is at offset 0 and overlaps the others; add it to the reuse group
+              line 13: warning [missing-leaf] `d` is allocated from `spec` but is not in its overlap definition, so it is at offset 0 and overlaps the others; add it to the reuse group
+              line 3: hint [not-modelled] some sizes are unknown: `reuse` is not a buffer (2 more unknown)
         "#]],
     );
 }
@@ -188,9 +188,9 @@ def kernel(FLAG: tl.constexpr, KNOWN: tl.constexpr = True):
               (unnamed) [1, 16, 16] float16 in smem
               (unnamed) [1, 16, 16] float16 in smem
               d [1, 64, 64] float16 in smem
-              line 21: error [index-out-of-range] index 5 is outside of `(unnamed)`, which has 1 buffer; nothing checks this at run time
-              line 22: error [index-out-of-range] index 2 is outside of `a`, which has 2 buffers; nothing checks this at run time
-              line 22: error [index-out-of-range] index -1 is outside of `first`, which has 3 buffers; nothing checks this at run time
+              line 21: error [index-out-of-range] index 5 is outside `(unnamed)`, which has 1 buffer; nothing checks this at run time
+              line 22: error [index-out-of-range] index 2 is outside `a`, which has 2 buffers; nothing checks this at run time
+              line 22: error [index-out-of-range] index -1 is outside `first`, which has 3 buffers; nothing checks this at run time
         "#]],
     );
 }
@@ -312,7 +312,7 @@ def kernel(N: tl.constexpr):
         | size | 160 columns |
         | unused | nothing reads or writes it, so the compiler leaves it out |
         | allocated in the end | 160 columns |
-        | belongs to no buffer | 0 columns |
+        | unused by buffers | 0 columns |
         | one buffer of all | 256 columns |
         | `qk` | 1 × 128 columns, from 0 |
         | `p` | 1 × 32 columns, from 128 |
@@ -534,7 +534,7 @@ def kernel(a_ptr, n):
 ",
         expect![[r#"
             kernel on sm_100: partial, smem 0–, tmem 0–
-              line 3: hint [not-modelled] not modelled: some sizes are not known: `a_ptr` has no value here; a comment `# tilefit: a_ptr=bf16` gives it one
+              line 3: hint [not-modelled] some sizes are unknown: `a_ptr` has no value here; add a comment `# tilefit: a_ptr=bf16` above the kernel
         "#]],
     );
 }
@@ -552,7 +552,7 @@ def kernel(a_ptr, n):
 ",
         expect![[r#"
             kernel on sm_100: partial, smem 0, tmem 0
-              line 4: hint [not-modelled] not modelled: some sizes are not known: `a_ptr` changes at run time
+              line 4: hint [not-modelled] some sizes are unknown: `a_ptr` changes at run time
         "#]],
     );
 }
@@ -568,7 +568,7 @@ def kernel():
 ",
         expect![[r#"
             kernel on sm_100: partial, smem 0–, tmem 0–
-              line 3: hint [not-modelled] not modelled: some sizes are not known: `tl.float99` is no constant that tilefit knows
+              line 3: hint [not-modelled] some sizes are unknown: `tl.float99` is not a constant that tilefit knows
         "#]],
     );
 }
@@ -587,7 +587,7 @@ def kernel():
             kernel on sm_100: rejected, smem 0, tmem 0
               spec: size Some(0), extent Some(0)
               a [1, 0, 64] bfloat16 in smem at None of Some(1): [[0, 0]]
-              line 5: error [invalid-shape] shape must have power-of-2 and non-zero dimensions; got [0, 64]. Only the number of buffers of `a` may be any other
+              line 5: error [invalid-shape] shape must have power-of-2 and non-zero dimensions; got [0, 64]. Only the number of buffers of `a` may be any number
         "#]],
     );
 }
@@ -609,7 +609,7 @@ def kernel(z):
 ",
         expect![[r#"
             kernel on sm_100: partial, smem 0–, tmem 0–
-              line 3: hint [not-modelled] not modelled: some sizes are not known: `m` depends on a condition: `z` has no value here; a comment `# tilefit: z=bf16` gives it one (1 more)
+              line 3: hint [not-modelled] some sizes are unknown: `m` depends on a condition: `z` has no value here; add a comment `# tilefit: z=bf16` above the kernel (1 more unknown)
         "#]],
     );
 }

@@ -50,16 +50,16 @@ fn values_without_a_word_from_the_author() {
         KERNEL,
         "",
         expect![[r#"
-        `desc` is not known: `desc` has no value here; a comment `# tilefit: desc=bf16` gives it one
-        `M = 64`, from autotune configuration 1 of 4
-        `STAGES = 2`, from autotune configuration 1 of 4
-        `D = 128`, from the launch in `launch`
-        `K = 64`, from the default of the parameter
-        * {"M": "64", "STAGES": "2"} smem 0 tmem 0 unknown
-        {"M": "64", "STAGES": "8"} smem 0 tmem 0 unknown
-        {"M": "128", "STAGES": "2"} smem 0 tmem 0 unknown
-        {"M": "128", "STAGES": "8"} smem 0 tmem 0 unknown
-    "#]],
+            `desc` is unknown: `desc` has no value here; add a comment `# tilefit: desc=bf16` above the kernel
+            `M = 64`, from autotune configuration 1 of 4
+            `STAGES = 2`, from autotune configuration 1 of 4
+            `D = 128`, from the launch in `launch`
+            `K = 64`, from the default of the parameter
+            * {"M": "64", "STAGES": "2"} smem 0 tmem 0 unknown
+            {"M": "64", "STAGES": "8"} smem 0 tmem 0 unknown
+            {"M": "128", "STAGES": "2"} smem 0 tmem 0 unknown
+            {"M": "128", "STAGES": "8"} smem 0 tmem 0 unknown
+        "#]],
     );
 }
 
@@ -99,7 +99,7 @@ fn a_setting_comes_before_the_configurations() {
         expect![[r#"
             `desc = tl.bfloat16`, from the setting `tlx.scenarios`
             `M = 32`, from the setting `tlx.scenarios`
-            `STAGES` is not known: `STAGES` has no value here; a comment `# tilefit: STAGES=128` gives it one
+            `STAGES` is unknown: `STAGES` has no value here; add a comment `# tilefit: STAGES=128` above the kernel
             `D = 128`, from the launch in `launch`
             `K = 64`, from the default of the parameter
             {"M": "128", "STAGES": "8", "desc": "tl.float32"} smem 524288 tmem 0 exceeds

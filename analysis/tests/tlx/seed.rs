@@ -36,13 +36,13 @@ fn phase_5_and_its_listing() {
     both(
         PHASE_5,
         expect![[r#"
-        kernel on sm_100: exact, smem 40960, tmem 0
-          spec: size Some(32768), extent Some(40960)
-          qk [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
-          p [2, 64, 64] float16 in smem at Some(0) of Some(4): [[0, 8192], [16384, 24576]]
-          alpha [2, 64] float32 in smem at Some(8192) of Some(160): [[8192, 8448], [24576, 24832]]
-          line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 8704 bytes more, and 191488 bytes are free on sm_100
-    "#]],
+            kernel on sm_100: exact, smem 40960, tmem 0
+              spec: size Some(32768), extent Some(40960)
+              qk [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
+              p [2, 64, 64] float16 in smem at Some(0) of Some(4): [[0, 8192], [16384, 24576]]
+              alpha [2, 64] float32 in smem at Some(8192) of Some(160): [[8192, 8448], [24576, 24832]]
+              line 8: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 8704 bytes more, and 191488 bytes are free on sm_100
+        "#]],
         expect![[r#"
             kernel on sm_100: exact, smem 32768, tmem 0
               spec: size Some(32768), extent Some(32768)
@@ -50,7 +50,7 @@ fn phase_5_and_its_listing() {
               p [2, 64, 64] float16 in smem at Some(0) of Some(3): [[0, 8192], [16384, 24576]]
               alpha [2, 64] float32 in smem at Some(8192) of Some(97): [[8192, 8448], [24576, 24832]]
               spec [32768] int8 in smem
-              line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 16896 bytes more, and 199680 bytes are free on sm_100
+              line 8: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 16896 bytes more, and 199680 bytes are free on sm_100
         "#]],
     );
 }
@@ -229,7 +229,7 @@ def kernel():
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at Some(0) of Some(4): [[0, 8192], [16384, 24576]]
-              line 7: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 16384 bytes more, and 199680 bytes are free on sm_100
+              line 7: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 16384 bytes more, and 199680 bytes are free on sm_100
         "#]],
         expect![[r#"
             kernel on sm_100: exact, smem 32768, tmem 0
@@ -237,7 +237,7 @@ def kernel():
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at Some(0) of Some(3): [[0, 8192], [16384, 24576]]
               spec [32768] int8 in smem
-              line 7: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 16384 bytes more, and 199680 bytes are free on sm_100
+              line 7: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 16384 bytes more, and 199680 bytes are free on sm_100
         "#]],
     );
 }
@@ -285,7 +285,7 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
               line 14: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
               line 15: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
               line 15: error [invalid-overlap] a nested reuse_group must have another group_type than its parent
-              line 3: hint [not-modelled] not modelled: some sizes are not known: an element of the group is no buffer
+              line 3: hint [not-modelled] some sizes are unknown: an element of the group is not a buffer
         "#]],
         expect![[r#"
             kernel on sm_100: rejected, smem 0–, tmem 0–
@@ -298,7 +298,7 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
               line 12: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
               line 14: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
               line 15: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
-              line 3: hint [not-modelled] not modelled: some sizes are not known: an element of the group is no buffer
+              line 3: hint [not-modelled] some sizes are unknown: an element of the group is not a buffer
         "#]],
     );
 }
@@ -353,7 +353,7 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
               l [2, 128, 1] float32 in tmem at Some(33) of Some(98): [[33, 34], [97, 98]]
               m [2, 128, 1] float32 in tmem at Some(34) of Some(99): [[34, 35], [98, 99]]
               spec [128] int32 in tmem
-              line 10: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 128 columns more, and 384 columns are free on sm_100
+              line 10: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 128 columns more, and 384 columns are free on sm_100
         "#]],
     );
 }
@@ -384,7 +384,7 @@ def kernel(BLOCK_M: tl.constexpr = 128):
               spec: size Some(65536), extent Some(65536)
               a_tiles [2, 128, 64] float32 in smem at Some(0) of Some(2): [[0, 32768], [32768, 65536]]
               b_tiles [2, 128, 64] float32 in smem at Some(0) of Some(2): [[0, 32768], [32768, 65536]]
-              line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 65536 bytes more, and 166912 bytes are free on sm_100
+              line 8: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 65536 bytes more, and 166912 bytes are free on sm_100
         "#]],
         expect![[r#"
             kernel on sm_100: exact, smem 65536, tmem 0
@@ -392,7 +392,7 @@ def kernel(BLOCK_M: tl.constexpr = 128):
               a_tiles [2, 128, 64] float32 in smem at Some(0) of Some(2): [[0, 32768], [32768, 65536]]
               b_tiles [2, 128, 64] float32 in smem at Some(0) of Some(2): [[0, 32768], [32768, 65536]]
               spec [65536] int8 in smem
-              line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 65536 bytes more, and 166912 bytes are free on sm_100
+              line 8: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 65536 bytes more, and 166912 bytes are free on sm_100
         "#]],
     );
 }
@@ -424,7 +424,7 @@ def kernel(BLOCK_M: tl.constexpr = 64):
               spec: size Some(32768), extent Some(32768)
               a_tiles [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b_tiles [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
-              line 12: error [spec-too-small] not enough space for distinct allocations: need 32768 bytes, have 16384 bytes; make `buffer_size_bytes` larger or leave it out
+              line 12: error [spec-too-small] not enough space for distinct allocations: need 32768 bytes, have 16384 bytes; make `buffer_size_bytes` larger, or remove it
         "#]],
         expect![[r#"
             kernel on sm_100: exact, smem 65536, tmem 0
@@ -457,7 +457,7 @@ def kernel():
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float16 in smem at Some(0) of Some(4): [[0, 8192], [16384, 24576]]
-              line 7: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 16384 bytes more, and 199680 bytes are free on sm_100
+              line 7: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 16384 bytes more, and 199680 bytes are free on sm_100
         "#]],
         expect![[r#"
             kernel on sm_100: exact, smem 32768, tmem 0
@@ -465,7 +465,7 @@ def kernel():
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float16 in smem at Some(0) of Some(3): [[0, 8192], [16384, 24576]]
               spec [32768] int8 in smem
-              line 7: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 16384 bytes more, and 199680 bytes are free on sm_100
+              line 7: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 16384 bytes more, and 199680 bytes are free on sm_100
         "#]],
     );
 }
@@ -525,7 +525,7 @@ def kernel():
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               line 4: error [spec-too-small] shared_buffer_def size 1024 is too small, requires at least 32768 bytes
-              line 7: error [spec-too-small] not enough space for distinct allocations: need 32768 bytes, have 512 bytes; make `buffer_size_bytes` larger or leave it out
+              line 7: error [spec-too-small] not enough space for distinct allocations: need 32768 bytes, have 512 bytes; make `buffer_size_bytes` larger, or remove it
         "#]],
         expect![[r#"
             kernel on sm_100: rejected, smem 65536, tmem 0
@@ -635,7 +635,7 @@ def kernel():
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               spec [32768] int8 in smem
-              line 7: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 32768 bytes more, and 199680 bytes are free on sm_100
+              line 7: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 32768 bytes more, and 199680 bytes are free on sm_100
         "#]],
     );
 }

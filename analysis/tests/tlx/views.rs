@@ -70,8 +70,8 @@ fn slices_of_shared_memory() {
             "[invalid-view] A non zero offset found in a dimension that is not being split",
         ),
         // Nothing checks these.
-        (SMEM, "v = tlx.local_slice(a[0], [-32, 0], [32, 64])", "[index-out-of-range] the slice is outside of `a`"),
-        (SMEM, "v = tlx.local_slice(a[0], [0, 64], [64, 64])", "[index-out-of-range] the slice is outside of `a`"),
+        (SMEM, "v = tlx.local_slice(a[0], [-32, 0], [32, 64])", "[index-out-of-range] the slice is outside `a`"),
+        (SMEM, "v = tlx.local_slice(a[0], [0, 64], [64, 64])", "[index-out-of-range] the slice is outside `a`"),
         (
             SMEM,
             "v = tlx.local_slice(a[0], [0, 0], [32, 64])\nw = tlx.local_slice(v, [0, 0], [64, 64])",
@@ -190,33 +190,33 @@ fn indices_survive_views_and_conditions() {
         (
             SMEM,
             "v = tlx.local_reinterpret(a, tl.int16, [2, 64, 64])\nw = v[2]",
-            "[index-out-of-range] index 2 is outside of `a`, which has 2 buffers",
+            "[index-out-of-range] index 2 is outside `a`, which has 2 buffers",
         ),
         (
             SMEM,
             "v = tlx.local_reinterpret(a, tl.int16)\nw = v[2]",
-            "[index-out-of-range] index 2 is outside of `a`, which has 2 buffers",
+            "[index-out-of-range] index 2 is outside `a`, which has 2 buffers",
         ),
         (SMEM, "b = tlx.local_alloc((64, 64), tl.float16, 4)\nif C:\n    v = a\nelse:\n    v = b\nw = v[3]", ""),
         (
             SMEM,
             "b = tlx.local_alloc((64, 64), tl.float16, 4)\nif C:\n    v = a\nelse:\n    v = b\nw = v[4]",
-            "[index-out-of-range] index 4 is outside of `a`, which has 2 buffers",
+            "[index-out-of-range] index 4 is outside `a`, which has 2 buffers",
         ),
         (
             "a = tlx.alloc_barriers(2)",
             "b = tlx.alloc_barriers(2)\nw = (a if C else b)[2]",
-            "[index-out-of-range] index 2 is outside of `a`, which has 2 buffers",
+            "[index-out-of-range] index 2 is outside `a`, which has 2 buffers",
         ),
         (
             "a = tlx.alloc_barriers(2)",
             "v = tlx.remote_view(a[2], 1)",
-            "[index-out-of-range] index 2 is outside of `a`, which has 2 buffers",
+            "[index-out-of-range] index 2 is outside `a`, which has 2 buffers",
         ),
         (
             "a = tlx.alloc_barriers(2)",
             "v = tlx.remote_view(a, 1)\nw = v[2]",
-            "[index-out-of-range] index 2 is outside of `a`, which has 2 buffers",
+            "[index-out-of-range] index 2 is outside `a`, which has 2 buffers",
         ),
     ]);
 }

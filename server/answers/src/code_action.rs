@@ -58,7 +58,7 @@ pub fn code_actions(
 fn fix_all(view: &View) -> Cancellable<Option<CodeAction>> {
     let edits = view.analysis.fix_all(view.file)?;
     Ok((!edits.is_empty()).then(|| CodeAction {
-        title: "Fix all that tilefit can".to_owned(),
+        title: "Apply all safe fixes of tilefit".to_owned(),
         kind: Some(CodeActionKind::new(FIX_ALL)),
         edit: Some(edit(view, edits)),
         ..CodeAction::default()

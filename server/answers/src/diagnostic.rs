@@ -83,7 +83,7 @@ pub fn failed_diagnosis(panic: &str) -> Diagnostic {
         severity: Some(DiagnosticSeverity::INFORMATION),
         code: Some(NumberOrString::String("internal-error".to_owned())),
         source: Some("tilefit".to_owned()),
-        message: format!("tilefit could not analyse this version of the file, which is a bug: {panic}"),
+        message: format!("tilefit could not analyse this version of the file. This is a bug in tilefit: {panic}"),
         ..Diagnostic::default()
     }
 }

@@ -1,9 +1,11 @@
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tilefit_analysis::codegen::{Insertion, prelude};
 use tilefit_analysis::ide::GeneratedCode;
 use tilefit_analysis::project::Config;
+use tilefit_syntax::Document;
 
 use super::Planning;
 use super::source::Source;
@@ -13,12 +15,12 @@ use crate::terminal::{complain, fail, print};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// A file, and one of its kernels; without a kernel all of them
+    /// A file and, optionally, one of its kernels (default: all kernels)
     #[arg(value_name = "FILE[:KERNEL]")]
     what: String,
     #[command(flatten)]
     kernels: Kernels,
-    /// A directory that gets one file per kernel; standard output without it
+    /// Write one file per kernel to this directory (default: standard output)
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Declare the functions `extern "C"`
@@ -30,7 +32,7 @@ pub(super) struct Arguments {
     /// Emit `TASSIGN` before every load and store, even when the pointer has not changed
     #[arg(long)]
     always_assign: bool,
-    /// Add no flags and barriers to yours, and report what is missing
+    /// Add no flags or barriers to the hand-written ones; report what is missing
     #[arg(long)]
     no_sync: bool,
     #[command(flatten)]
@@ -73,9 +75,9 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             complain(&format!("{path}:{line}: `{kernel}`: {} [{}]", gap.message, gap.code));
         }
     }
-    match arguments.output.as_deref().map(|folder| write(folder, &wanted)) {
+    match arguments.output.as_deref().map(|folder| write(folder, &wanted, &source.document)) {
         None => {
-            let texts: Vec<_> = wanted.iter().map(|code| code.text.as_str()).collect();
+            let texts: Vec<_> = wanted.iter().map(|code| with_source_lines(code, &source.document)).collect();
             print(&format!("{}\n{}", prelude(), texts.join("\n")));
         }
         Some(Ok(())) => {}
@@ -85,13 +87,35 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 /// One file per kernel, each with what it needs to be compiled. The error is a sentence for the user.
-fn write(folder: &Path, codes: &[&GeneratedCode]) -> Result<(), String> {
+fn write(folder: &Path, codes: &[&GeneratedCode], source: &Document) -> Result<(), String> {
     let mut files = NewFiles::new(folder).map_err(|error| format!("{}: {}", folder.display(), disk::why(&error)))?;
     for code in codes {
-        let text = format!("{}\n{}", prelude(), code.text);
+        let text = format!("{}\n{}", prelude(), with_source_lines(code, source));
         files
             .write(&code.kernel, "cpp", &text)
             .map_err(|error| format!("{}: {}", folder.display(), disk::why(&error)))?;
     }
     Ok(())
+}
+
+/// The C++ with the links that editors show: the line of the source that a line comes from, where it is another one than above.
+fn with_source_lines(code: &GeneratedCode, source: &Document) -> String {
+    // Of a statement and the kernel around it, the statement.
+    let mut origins = HashMap::new();
+    for &(line, range) in &code.map {
+        let origin = origins.entry(line).or_insert(range);
+        if range.len() < origin.len() {
+            *origin = range;
+        }
+    }
+    let mut above = None;
+    let lines = code.text.lines().zip(0..).map(|(text, line)| {
+        let origin = origins.get(&line).filter(|_| !text.is_empty());
+        let from = origin.map(|range| source.rope().byte_to_line(range.start) + 1);
+        match from.filter(|from| above.replace(*from) != Some(*from)) {
+            Some(from) => format!("{text}  // line {from}\n"),
+            None => format!("{text}\n"),
+        }
+    });
+    lines.collect()
 }

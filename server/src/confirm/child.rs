@@ -113,10 +113,7 @@ impl Child {
         match serde_json::from_str::<Hello>(&hello) {
             Ok(Hello { hello: 1, packages }) => child.has(packages.into_values().collect()),
             _ => {
-                return Err(failure(
-                    FailureKind::Driver,
-                    "the process that asks the compiler says what nobody understands",
-                ));
+                return Err(failure(FailureKind::Driver, "the answer of the compiler's process is invalid"));
             }
         }
         Ok(child)
@@ -157,7 +154,7 @@ impl Child {
                 // Of a question that was cancelled.
                 Ok(_) => {}
                 Err(error) => {
-                    let said = format!("the process that asks the compiler says what nobody understands: {error}");
+                    let said = format!("the answer of the compiler's process is invalid: {error}");
                     return Err(failure(FailureKind::Driver, said));
                 }
             }
@@ -209,7 +206,7 @@ impl Child {
     fn ended(&mut self) -> Failure {
         let how = match self.status_within(Duration::from_secs(1)) {
             Some(status) => format!("has ended ({status})"),
-            None => "says nothing any more".to_owned(),
+            None => "has closed its output".to_owned(),
         };
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let said = String::from_utf8_lossy(&said.iter().copied().collect::<Vec<u8>>()).trim().to_owned();

@@ -19,14 +19,14 @@ fn find_in(setting: Option<&str>, active: Option<&Path>, root: Option<&Path>, pa
         return named
             .or_else(|| given.is_file().then(|| given.clone()))
             .or_else(|| of_environment(&given))
-            .ok_or_else(|| format!("there is no Python at {}, which the setting `python` names", given.display()));
+            .ok_or_else(|| format!("the setting `python` names {}, where there is no Python", given.display()));
     }
     let of_root = || root.and_then(|root| of_environment(&root.join(".venv")));
     active
         .and_then(of_environment)
         .or_else(of_root)
         .or_else(|| on_path(&["python3", "python"], path))
-        .ok_or_else(|| "there is no Python: activate its environment, or name it with the setting `python`".to_owned())
+        .ok_or_else(|| "no Python found; activate its environment, or set `python`".to_owned())
 }
 
 /// The interpreter of a virtual environment.

@@ -6,7 +6,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode};
 
 /// The JSON-RPC error that stands for a caught panic.
 pub(crate) fn internal_error(panic: &(dyn Any + Send)) -> Error {
-    let message = format!("tilefit failed on this request, which is a bug: {}", panic_message(panic));
+    let message = format!("tilefit failed on this request. This is a bug in tilefit: {}", panic_message(panic));
     Error { code: ErrorCode::InternalError, message: message.into(), data: None }
 }
 

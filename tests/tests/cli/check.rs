@@ -52,7 +52,7 @@ fn json_is_one_object() {
               "diagnostics": [
                 {
                   "code": "capacity-exceeded",
-                  "message": "Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). `t` alone has 262144 bytes; split it into parts of at most 188416 bytes",
+                  "message": "Vec overflow: `t` alone takes 256 KiB, 184 KiB available (72 KiB over). Split it into parts of at most 184 KiB. (compiler: \"Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)\")",
                   "place": {
                     "column": 9,
                     "end_column": 10,
@@ -62,7 +62,7 @@ fn json_is_one_object() {
                   },
                   "related": [
                     {
-                      "message": "`t` takes 262144 bytes of Vec at the peak",
+                      "message": "`t` takes 256 KiB of Vec at the peak",
                       "place": {
                         "column": 9,
                         "end_column": 10,
@@ -159,12 +159,12 @@ fn sarif_names_the_rule_and_the_place() {
               }
             ],
             "message": {
-              "text": "Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). `t` alone has 262144 bytes; split it into parts of at most 188416 bytes"
+              "text": "Vec overflow: `t` alone takes 256 KiB, 184 KiB available (72 KiB over). Split it into parts of at most 184 KiB. (compiler: \"Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)\")"
             },
             "relatedLocations": [
               {
                 "message": {
-                  "text": "`t` takes 262144 bytes of Vec at the peak"
+                  "text": "`t` takes 256 KiB of Vec at the peak"
                 },
                 "physicalLocation": {
                   "artifactLocation": {

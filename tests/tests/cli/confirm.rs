@@ -34,7 +34,7 @@ fn a_plan_is_confirmed() {
     let root = asked("confirm-same", SAME);
     expect![[r#"
         kernel.py:8: copy: confirmed by triton 3.9.0 on sm_90
-        unsaid.py:7: copy: not asked: nothing says what `x` is; for example: `# tilefit: x=bf16`
+        unsaid.py:7: copy: not asked: `x` has no value; write it, for example `# tilefit: x=bf16`
         1 confirmed, 1 not asked
         exit 0
     "#]]

@@ -110,16 +110,20 @@ fn links_devices_and_pipes_are_not_read() {
 
     symlink("/dev/zero", &sizes).expect("a link");
     assert!(
-        reason().contains("which tilefit does not read: a link out of the workspace, to /dev/zero"),
+        reason().contains("which tilefit does not read: a link that leads out of the workspace, to /dev/zero"),
         "{}",
         reason()
     );
     fs::remove_file(&sizes).expect("removed");
 
     symlink("../secret.py", &sizes).expect("a link");
-    assert!(reason().contains("which tilefit does not read: a link out of the workspace, to "), "{}", reason());
+    assert!(
+        reason().contains("which tilefit does not read: a link that leads out of the workspace, to "),
+        "{}",
+        reason()
+    );
     let run = tilefit(&workspace, &["check", "."]);
-    assert!(run.stderr.contains("sizes.py: a link out of the workspace, to "), "{}", run.stderr);
+    assert!(run.stderr.contains("sizes.py: a link that leads out of the workspace, to "), "{}", run.stderr);
     assert_eq!(run.code, Some(2));
     fs::remove_file(&sizes).expect("removed");
 
@@ -134,7 +138,11 @@ fn links_devices_and_pipes_are_not_read() {
 
     symlink("/dev/zero", workspace.join("tilefit.toml")).expect("a link");
     let run = tilefit(&workspace, &["check", "k.py"]);
-    assert!(run.stderr.contains("tilefit.toml: a link out of the workspace, to /dev/zero"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("tilefit.toml: a link that leads out of the workspace, to /dev/zero"),
+        "{}",
+        run.stderr
+    );
 
     let file = fs::File::create(&sizes).expect("a file");
     file.set_len(1 << 32).expect("a file with a hole");

@@ -239,7 +239,7 @@ fn constants_are_read_from_other_files() {
             8 │         x = pl.load(a, [0, 0], [ROWS, 256])
               │         ━
               │         │
-              ╰╴        `x` takes 262144 bytes of Vec at the peak
+              ╰╴        `x` takes 256 KiB of Vec at the peak
 
             k.py:7: P.k (ascend910b, sequential)
               Vec        ████████████████████   256 KiB of 184 KiB    140 %, 72 KiB over
@@ -372,6 +372,30 @@ fn code_is_generated_for_the_kernel_that_is_named() {
     for name in ["gate", "Gate.gate"] {
         assert_eq!(tilefit(&root, &["codegen", &format!("a.py:{name}")]).stdout, whole.stdout);
     }
+    let lines: Vec<_> = whole.stdout.lines().filter(|line| line.contains("// line ")).map(str::trim).collect();
+    expect![[r#"
+        __aicore__ __attribute__((always_inline)) void runGate(__gm__ int64_t* args)  // line 13
+        __gm__ float* x = reinterpret_cast<__gm__ float*>(args[0]);  // line 16
+        __gm__ float* g = reinterpret_cast<__gm__ float*>(args[1]);  // line 17
+        __gm__ float* out = reinterpret_cast<__gm__ float*>(args[2]);  // line 18
+        using xShapeDim5 = Shape<1, 1, 1, 64, 256>;  // line 16
+        using gShapeDim5 = Shape<1, 1, 1, 64, 256>;  // line 17
+        using outShapeDim5 = Shape<1, 1, 1, 64, 256>;  // line 18
+        using valueType = Tile<TileType::Vec, float, 64, 256, BLayout::RowMajor, -1, -1>;  // line 20
+        using gateType = Tile<TileType::Vec, float, 64, 256, BLayout::RowMajor, -1, -1>;  // line 21
+        using squashedType = Tile<TileType::Vec, float, 64, 256, BLayout::RowMajor, -1, -1>;  // line 22
+        using gatedType = Tile<TileType::Vec, float, 64, 256, BLayout::RowMajor, -1, -1>;  // line 23
+        using mixedType = Tile<TileType::Vec, float, 64, 256, BLayout::RowMajor, -1, -1>;  // line 24
+        using resultType = Tile<TileType::Vec, float, 64, 256, BLayout::RowMajor, -1, -1>;  // line 25
+        TLOAD(value, xGlobal);  // line 20
+        TLOAD(gate, gGlobal);  // line 21
+        wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);  // line 22
+        pipe_barrier(PIPE_V);  // line 23
+        pipe_barrier(PIPE_V);  // line 24
+        pipe_barrier(PIPE_V);  // line 25
+        wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);  // line 26
+    "#]]
+    .assert_eq(&(lines.join("\n") + "\n"));
     let wrong = tilefit(&root, &["codegen", "a.py:ate"]);
     assert_eq!(
         (wrong.code, wrong.stderr.trim_end()),

@@ -75,9 +75,9 @@ fn kernels_on_tiles_compute_what_they_say() {
             238 run, 236 right
             1 `t15` has rows of 256 elements and the result rows of 128, which the instruction does not take; no room for 32768 bytes of scratch after the planned tiles: gen_030_0
             1 `x`: rows of 48 bytes (24 FP16); the instruction library takes multiples of 32 bytes: 103_odd_sizes_0
-            22 does not fit: overflow_0 065_memref_same_slot_overlap_error_0 073_reserved_prefix_overflow_0 076_overflow_vec_0 077_overflow_mat_0 078_overflow_left_0 079_overflow_acc_0 080_overflow_bias_0 gen_003_0 gen_025_0 gen_026_0 gen_045_0 gen_058_0 gen_059_0 gen_067_0 gen_072_0 gen_095_0 gen_102_0 gen_106_0 gen_110_0 gen_113_0 gen_126_0
+            23 does not fit: overflow_0 scope_overflow_0 065_memref_same_slot_overlap_error_0 073_reserved_prefix_overflow_0 076_overflow_vec_0 077_overflow_mat_0 078_overflow_left_0 079_overflow_acc_0 080_overflow_bias_0 gen_003_0 gen_025_0 gen_026_0 gen_045_0 gen_058_0 gen_059_0 gen_067_0 gen_072_0 gen_095_0 gen_102_0 gen_106_0 gen_110_0 gen_113_0 gen_126_0
             1 rejected: no native cast path from INT8 to FP32 for arch a2a3; pto.tcvt does not support this conversion. Cast to FP16 first, then to FP32, if FP16 holds all values: 010_cast_without_direct_instruction_0
-            1 rejected: tile.matmul left operand 'l20' is already resident in Left (L0A) with physical shape [128, 256] and dtype FP32, requiring 131072 bytes, but ascend910b provides 65536 bytes; keep the operand in Mat and pass it directly to tile.matmul, so that the compiler chooses tiles that fit, or extract a smaller Left tile: gen_066_0
+            1 rejected: tile.matmul left operand 'l20' is already resident in Left (L0A) with physical shape [128, 256] and dtype FP32, requiring 131072 bytes, but ascend910b provides 65536 bytes; keep the operand in Mat and pass it directly to tile.matmul: the compiler then chooses tiles that fit; or extract a smaller Left tile: gen_066_0
             1 runs beside another function of its file: 072_reserved_prefix_0
             3 the reference: leaves nothing that is defined: 037_matmul_acc_created_seed_0 gen_119_0 gen_149_0
             wrong: gen_009_0: parameter 3: 8180 of 32768 elements are off, the first is 786432: 13.703125 instead of -0.176513671875
@@ -94,10 +94,10 @@ fn kernels_on_tensors_compute_what_they_say() {
         Target::Ascend910b,
         expect![[r#"
             201 run, 201 right
-            1 a tile is pushed out of Acc or Vec, not out of Mat: 115_window_for_both_cores_0
+            1 a tile is pushed from Acc or Vec, not from Mat: 115_window_for_both_cores_0
             7 does not fit: 078_mixed_pipe_overflow_0 088_overflow_by_scratch_0 089_overflow_by_entry_load_0 090_overflow_live_values_0 124_vector_result_after_output_overflow_0 gen_041_0 gen_047_0
-            1 rejected: `o` was written in parts and lies in global memory, but `tile.neg` takes what is on chip; take a window of it: `o[...]`: 138_output_read_whole_after_store_0
-            1 rejected: a local tensor of [192, 512] FP32 takes 393216 bytes; the compiler refuses those that are larger than the unified buffer of ascend910b (188416 bytes), even as an accumulator: make it smaller, or create it outside of the scope: gen_002_0
+            1 rejected: `o` was written in parts and is in global memory, but `tile.neg` takes values on chip; use a window of it: `o[...]`: 138_output_read_whole_after_store_0
+            1 rejected: a local tensor of [192, 512] FP32 takes 393216 bytes; the compiler refuses tensors larger than the unified buffer of ascend910b (188416 bytes), even as an accumulator; make it smaller, or create it outside the scope: gen_002_0
         "#]],
     );
 }
@@ -111,7 +111,7 @@ fn kernels_for_950_compute_what_they_say() {
         Target::Ascend950,
         expect![[r#"
             44 run, 44 right
-            1 a tile is pushed out of Acc or Vec, not out of Mat: 115_window_for_both_cores_0
+            1 a tile is pushed from Acc or Vec, not from Mat: 115_window_for_both_cores_0
             3 does not fit: 078_mixed_pipe_overflow_0 124_vector_result_after_output_overflow_0 gen_041_0
             2 runs beside another function of its file: 072_reserved_prefix_0 073_reserved_prefix_overflow_0
         "#]],

@@ -182,15 +182,15 @@ fn a_compiler_that_fails_costs_its_own_answer() {
     for (name, answer, words) in [
         ("exits", "sys.exit(3)", "has ended (exit status: 3)"),
         ("killed", "os.kill(os.getpid(), 9)", "has ended (signal: 9"),
-        ("garbage", "print('garbage', flush=True)", "says what nobody understands"),
+        ("garbage", "print('garbage', flush=True)", "the answer of the compiler's process is invalid"),
         (
             "unknown",
             "say({'id': asked['id'], 'error': {'kind': 'new', 'message': ''}})",
-            "says what nobody understands",
+            "the answer of the compiler's process is invalid",
         ),
-        ("shape", "say({'id': asked['id'], 'shared': 'much'})", "says what nobody understands"),
+        ("shape", "say({'id': asked['id'], 'shared': 'much'})", "the answer of the compiler's process is invalid"),
         ("flood", "while True: sys.stdout.write('x' * 65536)", "has ended"),
-        ("closes", "os.close(1); time.sleep(1000)", "says nothing any more"),
+        ("closes", "os.close(1); time.sleep(1000)", "has closed its output"),
     ] {
         let mut session = Session::new(name, "command", answer);
         session.command();
@@ -260,7 +260,7 @@ fn without_python_the_author_is_told() {
     let mut session = Session::new("none", "command", SAME);
     fs::remove_file(session.root.join("python")).expect("it is there");
     session.command();
-    assert!(session.told().contains("there is no Python at"));
+    assert!(session.told().contains("where there is no Python"));
 }
 
 /// Three kernels of four configurations.

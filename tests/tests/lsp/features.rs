@@ -37,17 +37,24 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         No,
         Yes,
         No,
-        "for clients that only ask: files that are not open too; in parts, and an answer waits for news",
+        "for clients that only ask; also for files that are not open; in parts, and an answer waits until something changes",
     ),
-    ("related places, code, page, tags", Otherwise, Yes, Yes, Yes, "every buffer that lives at the peak"),
-    ("hover", Declared("/hoverProvider"), Yes, Yes, Yes, "address, bytes, lifetime and group of a tile; operations"),
+    ("related locations, code, page, tags", Otherwise, Yes, Yes, Yes, "every buffer that is live at the peak"),
+    (
+        "hover",
+        Declared("/hoverProvider"),
+        Yes,
+        Yes,
+        Yes,
+        "address, bytes, live range and reuse group of a tile; operations",
+    ),
     (
         "completion",
         Declared("/completionProvider"),
         Yes,
         Yes,
         Yes,
-        "operations, element types, spaces with what is free, tiles",
+        "operations, element types, memories with their free bytes, tiles",
     ),
     ("signature help", Declared("/signatureHelpProvider"), Yes, Yes, Yes, "every form of an operation"),
     (
@@ -56,7 +63,7 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         Yes,
         Yes,
         Yes,
-        "space, address and size after each tile; leads to who had the memory before",
+        "memory, address and size after each tile; links to the previous user of the memory",
     ),
     (
         "code lenses",
@@ -64,7 +71,7 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         Yes,
         No,
         No,
-        "a bar for each memory; the C++; in large files when they are shown",
+        "a bar for each memory; the C++; in large files computed when shown",
     ),
     (
         "quick fixes",
@@ -72,7 +79,7 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         Yes,
         Yes,
         Yes,
-        "what has an obvious fix; numbers that fit, of tiles, launches and configurations, tried before they are offered",
+        "for findings with a safe fix; numbers that fit, of tiles, launches and configurations, tried before they are offered",
     ),
     (
         "fix all",
@@ -82,14 +89,7 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         Unknown,
         "`source.fixAll.tilefit`, and `tilefit check --fix`",
     ),
-    (
-        "definition",
-        Declared("/definitionProvider"),
-        Yes,
-        Yes,
-        Yes,
-        "the binding that a use sees, also in imported files",
-    ),
+    ("definition", Declared("/definitionProvider"), Yes, Yes, Yes, "the binding of a name, also in imported files"),
     (
         "references",
         Declared("/referencesProvider"),
@@ -104,9 +104,16 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         Yes,
         Yes,
         Yes,
-        "also in files that are not open; says why where it would change what the text means",
+        "also in files that are not open; refused with a reason if it would change the meaning",
     ),
-    ("highlights", Declared("/documentHighlightProvider"), Yes, Yes, Yes, "by setting, all that share the memory"),
+    (
+        "highlights",
+        Declared("/documentHighlightProvider"),
+        Yes,
+        Yes,
+        Yes,
+        "with a setting, all tiles that share the memory",
+    ),
     (
         "symbols of a document",
         Declared("/documentSymbolProvider"),
@@ -123,8 +130,8 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         Yes,
         "kernels of all files, open or not",
     ),
-    ("folding", Declared("/foldingRangeProvider"), Yes, Yes, Yes, "inside of kernels"),
-    ("selection", Declared("/selectionRangeProvider"), Yes, Yes, Yes, "inside of kernels"),
+    ("folding", Declared("/foldingRangeProvider"), Yes, Yes, Yes, "inside kernels"),
+    ("selection", Declared("/selectionRangeProvider"), Yes, Yes, Yes, "inside kernels"),
     ("call hierarchy", Declared("/callHierarchyProvider"), Yes, Yes, Yes, "hosts, kernels, helpers"),
     ("type hierarchy", Declared("/typeHierarchyProvider"), No, Yes, Yes, "kernels have no classes"),
     (
@@ -133,11 +140,11 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         Yes,
         Partly,
         Yes,
-        "left to Python servers: editors take those of one server only",
+        "left to Python servers: editors use those of one server only",
     ),
     ("commands", Declared("/executeCommandProvider"), Yes, Yes, Yes, "the C++, the allocated IR, memory maps"),
-    ("generated code beside the source", Otherwise, Partly, No, No, "C++ that follows each edit"),
-    ("memory map", Otherwise, Partly, No, No, "live, after every edit"),
+    ("generated code next to the source", Otherwise, Partly, No, No, "C++, updated on every edit"),
+    ("memory map", Otherwise, Partly, No, No, "updated on every edit"),
 ];
 
 fn sign(mark: Mark) -> &'static str {
@@ -158,9 +165,9 @@ fn the_page_of_features_is_what_the_server_declares() {
     let mut client = LspClient::spawn();
     // A client that asks for diagnostics is offered all there is.
     let capabilities = client.initialize(json!({ "capabilities": { "textDocument": { "diagnostic": {} } } }));
-    let mut page = "# Features\n\nWhat tilefit declares as a language server, beside what others for other languages do. Made by \
-                    `tests/tests/lsp/features.rs` from the\nserver's own capabilities; the columns of the others are from their \
-                    sources of 2026-08. ● yes, ○ partly or as an extension, – no, ? not looked at.\n\n\
+    let mut page = "# Features\n\nThe features of tilefit as a language server, compared with servers for other languages. \
+                    `tests/tests/lsp/features.rs` writes this page\nfrom the server's own capabilities. The columns of the others \
+                    are from their sources of 2026-08. ● yes, ○ partly or as an extension,\n– no, ? unknown.\n\n\
                     | feature | tilefit | rust-analyzer | ty | clangd | in tilefit |\n|---|---|---|---|---|---|\n"
         .to_owned();
     for (feature, ours, rust_analyzer, ty, clangd, shows) in ROWS {

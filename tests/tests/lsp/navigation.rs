@@ -66,7 +66,7 @@ fn rename_says_what_it_replaces_or_why_not() {
     params["newName"] = json!("y");
     let refused = client.request("textDocument/rename", params).expect_err("`y` is taken");
     assert_eq!(refused["code"], -32803);
-    assert_eq!(refused["message"], "`y` already means something where `x` is used");
+    assert_eq!(refused["message"], "`y` is already defined where `x` is used");
     assert_eq!(ask(&mut client, "textDocument/prepareRename", at(0, 9), json!({})), Value::Null);
 }
 

@@ -60,7 +60,7 @@ fn an_overflow_appears_and_disappears_while_typing() {
     check(
         &summary(&found),
         &expect![[r#"
-            10:8 1 capacity-exceeded Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). 2621
+            10:8 1 capacity-exceeded Vec overflow: 256 KiB live at once, 184 KiB available (72 KiB over). Any on
         "#]],
     );
     let error = &found[0];

@@ -133,7 +133,8 @@ fn another_planner_is_set_where_the_settings_come_from() {
         let params = json!({ "textDocument": { "uri": file }, "range": range(at, 8, at, 8), "context": context });
         let actions = client.request("textDocument/codeAction", params).expect("actions");
         let mut actions = actions.as_array().expect("a list").iter();
-        let action = actions.find(|action| action["title"] == "Plan with `dsa-rp`, where this kernel fits").cloned();
+        let action =
+            actions.find(|action| action["title"] == "Plan with `dsa-rp`, with which this kernel fits").cloned();
         (action.map(|action| action["edit"].clone()), uri(&root, "tilefit.toml"))
     };
     let editing = json!({ "workspace": { "workspaceEdit": edits } });

@@ -65,7 +65,7 @@ impl Selector<'_> {
             Type::Tensor(_) => {
                 let refs = values.map(|(value, _)| value.var().and_then(|var| self.tensors.get(&var)).cloned());
                 let [Some(then), Some(otherwise)] = refs else {
-                    return Err(format!("`{name}` is no tensor parameter in one of the branches").into());
+                    return Err(format!("`{name}` is not a tensor parameter in one of the branches").into());
                 };
                 if then == otherwise {
                     self.tensors.insert(var, then);
@@ -102,7 +102,7 @@ impl Selector<'_> {
                 let [then, otherwise] = values.map(|(value, _)| self.array_name(Some(&value)));
                 match then.filter(|then| otherwise.as_ref() == Some(then)) {
                     Some(array) => self.context.alias(var, array),
-                    None => return Err(format!("`{name}` is another array in each of the branches").into()),
+                    None => return Err(format!("`{name}` is a different array in each branch").into()),
                 }
                 Ok(None)
             }
@@ -120,7 +120,7 @@ impl Selector<'_> {
             self.program.args.get(arg).map(|arg| (arg.dtype, &arg.kind, layout))
         };
         let Some((first, rest)) = args.split_first() else {
-            return Err(format!("`{name}` is no tensor parameter").into());
+            return Err(format!("`{name}` is not a tensor parameter").into());
         };
         if let Some(other) = rest.iter().find(|other| lies(**other) != lies(*first)) {
             let (one, other) = (&self.program.args[*first].name, &self.program.args[*other].name);
@@ -139,7 +139,7 @@ impl Selector<'_> {
     ) -> Selected<BranchResult> {
         let mut sources = Vec::new();
         for (value, at) in &values {
-            let source = value.var().ok_or_else(|| "a yielded value is no tile".to_string())?;
+            let source = value.var().ok_or_else(|| "a yielded value is not a tile".to_string())?;
             sources.push((self.tile(source)?, *at));
         }
         if !self.places.contains_key(&var)
@@ -179,8 +179,8 @@ impl Selector<'_> {
 /// Why a variable has no form in C++, whose type is none of tile, tensor and scalar.
 pub(super) fn without_form(name: &str, ty: &Type) -> String {
     match ty {
-        Type::Unknown(reason) => format!("`{name}` is not known: {reason}"),
-        Type::Tensor(_) => format!("the element type of `{name}` is not known"),
+        Type::Unknown(reason) => format!("`{name}` is unknown: {reason}"),
+        Type::Tensor(_) => format!("the element type of `{name}` is unknown"),
         _ => format!("`{name}` has no form in C++"),
     }
 }

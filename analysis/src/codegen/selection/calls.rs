@@ -92,10 +92,10 @@ impl Selector<'_> {
                 code: Code::WrongPipe,
                 message: format!("`{name}` is one pipe of the core, not `{other}`"),
             }),
-            _ => Err(format!("`{name}` is not known").into()),
+            _ => Err(format!("`{name}` is unknown").into()),
         };
         let Some(event) = call.int(AttrName::EventId) else {
-            return Err("`event_id` is not known".to_string().into());
+            return Err("`event_id` is unknown".to_string().into());
         };
         let Some(event) = u8::try_from(event).ok().filter(|event| *event < sequence::EVENTS) else {
             let message = format!("`event_id` is 0 to 7, not {event}: two pipes have eight events between them");
@@ -251,7 +251,7 @@ impl Selector<'_> {
                 let one = row_major.iter().filter_map(|at| operands.get(*at)).find(|it| self.is_column(it));
                 if let Some(Operand::Tile(one)) = one {
                     let Tile { name, form, .. } = self.program.tile(*one);
-                    let (rows, takes) = (form.rows, "takes tiles that lie row by row");
+                    let (rows, takes) = (form.rows, "takes tiles that are stored row by row");
                     return Err(format!("`{name}` is one column of {rows} rows, and {instruction} {takes}").into());
                 }
                 match column.and_then(|at| operands.get(at)) {
@@ -414,11 +414,11 @@ impl Selector<'_> {
             Template::Flag(name) => match call.attr(name) {
                 Some(Attr::Bool(set)) => u8::from(*set).to_string(),
                 None => "0".to_string(),
-                Some(_) => return Err(format!("`{name}` is not known").into()),
+                Some(_) => return Err(format!("`{name}` is unknown").into()),
             },
             Template::Pattern => match call.int(AttrName::MaskPattern).and_then(modes::mask_pattern) {
                 Some(pattern) => format!("MaskPattern::{pattern}"),
-                None => return Err("the mask pattern is not known".to_string().into()),
+                None => return Err("the mask pattern is unknown".to_string().into()),
             },
         })
     }
@@ -430,7 +430,7 @@ impl Selector<'_> {
             Some(var) if matches!(self.kernel.var(var).ty, ir::Type::Unknown(_)) => {
                 Err(no_tile(self.kernel.var(var)).into())
             }
-            _ => Err(format!("operand {arg} of `{}` is no tile", call.op.op().name).into()),
+            _ => Err(format!("operand {arg} of `{}` is not a tile", call.op.op().name).into()),
         }
     }
 
@@ -469,11 +469,11 @@ impl Selector<'_> {
             },
             Printed::Round => match call.int(AttrName::Mode).and_then(modes::round_mode) {
                 Some(mode) => Ok(Operand::Text(mode.to_string())),
-                None => Err("the rounding mode is not known".to_string().into()),
+                None => Err("the rounding mode is unknown".to_string().into()),
             },
             Printed::Compare => match call.int(AttrName::CmpType).and_then(modes::compare_mode) {
                 Some(mode) => Ok(Operand::Text(mode.to_string())),
-                None => Err("the kind of comparison is not known".to_string().into()),
+                None => Err("the kind of comparison is unknown".to_string().into()),
             },
         }
     }
@@ -483,14 +483,16 @@ impl Selector<'_> {
             ir::Operand::Var(var) if self.kernel.tile(*var).is_some() => Ok(Operand::Tile(self.tile(*var)?)),
             ir::Operand::Var(var) => Ok(Operand::Text(expr::text(&Scalar::Var(*var), self.kernel, &self.context)?)),
             ir::Operand::Scalar(scalar) => Ok(Operand::Text(expr::text(scalar, self.kernel, &self.context)?)),
-            ir::Operand::List(_) => Err("a list is no operand of an instruction".to_string().into()),
+            ir::Operand::List(_) => Err("a list is not an operand of an instruction".to_string().into()),
             ir::Operand::Unknown(reason) => Err(reason.to_string().into()),
         }
     }
 
     /// Scratch after everything that is planned, for a call that has none.
     fn scratch(&mut self, source: Operand, result: VarId, origin: Origin) -> Selected<TileId> {
-        let Operand::Tile(source) = source else { return Err("scratch for what is no tile".to_string().into()) };
+        let Operand::Tile(source) = source else {
+            return Err("scratch for an operand that is not a tile".to_string().into());
+        };
         let form = self.program.tile(source).form;
         let address = self.scratch_address(form)?;
         let name = format!("{}_tmp", self.kernel.var(result).name);
@@ -513,8 +515,7 @@ fn between_cores(call: &Call, event: Option<&ir::Operand>) -> Refusal {
             ),
         },
         None => Refusal::from(format!(
-            "{}: flags between the cores are none of its instructions; pass tiles through a queue (`pl.tpush_to_aic`, \
-             `pl.tpush_to_aiv`), or let all cores meet at `pl.system.syncall()`",
+            "{}; pass tiles through a queue (`pl.tpush_to_aic`, `pl.tpush_to_aiv`), or use `pl.system.syncall()`",
             no_instruction(call)
         )),
     }

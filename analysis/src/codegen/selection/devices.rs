@@ -75,9 +75,9 @@ impl Selector<'_> {
         let tensor = self.tensor_operand(tensor)?;
         let peer = match peer {
             Some(peer) => self.operand(peer)?,
-            None => return Err("the other device is not given".to_string().into()),
+            None => return Err("the argument for the other device is missing".to_string().into()),
         };
-        let Operand::Text(peer) = peer else { return Err("the other device is no scalar".to_string().into()) };
+        let Operand::Text(peer) = peer else { return Err("the other device is not a scalar".to_string().into()) };
         Ok(TensorRef { pointer: format!("comm_window({context}, {}, {peer})", tensor.pointer), ..tensor })
     }
 
@@ -97,7 +97,7 @@ impl Selector<'_> {
 
     pub(super) fn remote_store(&mut self, call: &Call, origin: Origin) -> Selected<()> {
         let source = call.args.first().and_then(ir::Operand::var);
-        let source = source.ok_or_else(|| "the stored value is no tile".to_string())?;
+        let source = source.ok_or_else(|| "the stored value is not a tile".to_string())?;
         let tile = self.tile(source)?;
         let tensor = self.on_device(call.args.get(1), call.args.get(2))?;
         let offsets = list(call.args.get(3)).ok_or_else(|| "the offsets are not a list".to_string())?;
@@ -122,7 +122,7 @@ impl Selector<'_> {
         let how = match call.attr(AttrName::Op) {
             Some(Attr::NotifyOp(NotifyOp::AtomicAdd)) => "AtomicAdd",
             Some(Attr::NotifyOp(NotifyOp::Set)) => "Set",
-            _ => return Err("the kind of notification is not known".to_string().into()),
+            _ => return Err("the kind of notification is unknown".to_string().into()),
         };
         let how = format!("comm::NotifyOp::{how}");
         // All that was done before is seen by who gets the signal.
@@ -139,7 +139,7 @@ impl Selector<'_> {
         let how = match call.attr(AttrName::Cmp) {
             Some(Attr::WaitCmp(WaitCmp::Eq)) => "EQ",
             Some(Attr::WaitCmp(WaitCmp::Ge)) => "GE",
-            _ => return Err("the comparison is not known".to_string().into()),
+            _ => return Err("the comparison is unknown".to_string().into()),
         };
         self.on_signal("comm::TWAIT", access, [expected, format!("comm::WaitCmp::{how}")], origin);
         Ok(())
@@ -156,7 +156,7 @@ impl Selector<'_> {
         match operand.map(|operand| self.operand(operand)) {
             Some(Ok(Operand::Text(value))) => Ok(format!("((int32_t){value})")),
             Some(Err(refusal)) => Err(refusal),
-            _ => Err("the value of the signal is no scalar".to_string().into()),
+            _ => Err("the value of the signal is not a scalar".to_string().into()),
         }
     }
 
@@ -222,7 +222,7 @@ impl Selector<'_> {
         let extents = given.or_else(of_tensor).unwrap_or_default();
         let extents: Option<Vec<u64>> = extents.iter().map(constant_extent).collect();
         extents.filter(|extents| !extents.is_empty()).ok_or_else(|| {
-            format!("the extents of what `{}` transfers are known at run time only", call.op.op().name).into()
+            format!("the extents of the data that `{}` transfers are known at run time only", call.op.op().name).into()
         })
     }
 

@@ -98,7 +98,7 @@ impl Selector<'_> {
     pub(super) fn make_array(&mut self, result: Option<VarId>, origin: Origin) -> Selected<()> {
         let Some(var) = result else { return Ok(()) };
         let Type::Array { dtype, extent } = self.kernel.var(var).ty else {
-            return Err("the length of the array is not known".to_string().into());
+            return Err("the length of the array is unknown".to_string().into());
         };
         let ty = types::dtype(dtype).ok_or_else(|| format!("{dtype} has no C++ type"))?.to_string();
         let name = self.context.register_scalar(var, &self.kernel.var(var).name);
@@ -132,7 +132,7 @@ impl Selector<'_> {
     }
 
     fn array_element(&mut self, call: &Call) -> Selected<String> {
-        let name = self.array_name(call.args.first()).ok_or_else(|| "the array is not known".to_string())?;
+        let name = self.array_name(call.args.first()).ok_or_else(|| "the array is unknown".to_string())?;
         let index = call.args.get(1).ok_or_else(|| "no index".to_string())?;
         match self.operand(index)? {
             Operand::Text(index) => Ok(format!("{name}[{index}]")),

@@ -23,7 +23,7 @@ impl Selector<'_> {
             return Err("both results of `tile.gather_compare` must have a name".to_string().into());
         };
         let mode = call.int(AttrName::CmpMode).and_then(modes::compare_mode);
-        let mode = mode.ok_or_else(|| "the kind of comparison is not known".to_string())?;
+        let mode = mode.ok_or_else(|| "the kind of comparison is unknown".to_string())?;
         let offset = call.int(AttrName::Offset).unwrap_or(0);
         let [src, tmp] = [self.tile_operand(call, 0)?, self.tile_operand(call, 2)?];
         let k = self.threshold(call, src, origin)?;
@@ -47,7 +47,7 @@ impl Selector<'_> {
 
     /// What each row is compared with: a tile of one number a row. One number for all is spread over scratch.
     fn threshold(&mut self, call: &Call, src: TileId, origin: Origin) -> Selected<TileId> {
-        let operand = call.args.get(1).ok_or_else(|| "no number to compare with".to_string())?;
+        let operand = call.args.get(1).ok_or_else(|| "the operand to compare with is missing".to_string())?;
         let value = match self.operand(operand)? {
             Operand::Tile(tile) => return Ok(tile),
             value => value,
@@ -79,7 +79,7 @@ impl Selector<'_> {
         {
             let name = &self.kernel.var(var).name;
             return Err(
-                format!("the indices `{name}` are {}, and ascend910b gathers by those of 32 bits", tile.dtype).into()
+                format!("the indices `{name}` are {}, but ascend910b gathers by 32-bit indices", tile.dtype).into()
             );
         }
         self.instruction(instruction, result, call, origin)
@@ -101,7 +101,7 @@ impl Selector<'_> {
         let extents = valid.iter().map(|extent| expr::elements(extent, self.kernel, &self.context));
         let extents = extents.collect::<Result<Vec<Elements>, String>>()?;
         let [rows, cols] = extents.as_slice() else {
-            return Err("the valid part of what `tile.gather_row` loads has two extents".to_string().into());
+            return Err("the valid part of the rows that `tile.gather_row` loads has two extents".to_string().into());
         };
         let access = self.access(&tensor, offsets, valid, &limits, Use::of_load(call))?;
         let parent = self.program.tile(target).clone();
@@ -148,7 +148,7 @@ impl Selector<'_> {
             1 => Some("Clamp"),
             2 => Some("Wrap"),
             3 => Some("Zero"),
-            other => return Err(format!("there is no mode {other} for indices out of bounds").into()),
+            other => return Err(format!("unknown mode {other} for indices out of bounds").into()),
         };
         let indices = self.tile_operand(call, 1)?;
         let access = self.whole(call.args.first(), false)?;
@@ -258,7 +258,7 @@ impl Selector<'_> {
             ir::Operand::Var(var) if self.kernel.tile(*var).is_none() => self.condition(&Scalar::Var(*var))?,
             other => {
                 self.operand(other)?;
-                return Err("the condition of the first step is no scalar".to_string().into());
+                return Err("the condition of the first step is not a scalar".to_string().into());
             }
         };
         let [acc, left, right] =

@@ -89,7 +89,7 @@ impl Selector<'_> {
             },
             Type::Tensor(_) => {
                 let Some(tensor) = carry.init.var().and_then(|var| self.tensors.get(&var)).cloned() else {
-                    let message = format!("`{}` starts as what is no tensor parameter", iter.name);
+                    let message = format!("the first value of `{}` is not a tensor parameter", iter.name);
                     self.report(origin, message.into());
                     return None;
                 };
@@ -148,7 +148,7 @@ impl Selector<'_> {
 
     pub(super) fn carry_tile(&mut self, carry: &ir::Carry, origin: Origin) -> Selected<Carry> {
         let iter = self.kernel.var(carry.iter);
-        let init = carry.init.var().ok_or_else(|| format!("`{}` starts as what is no tile", iter.name))?;
+        let init = carry.init.var().ok_or_else(|| format!("the first value of `{}` is not a tile", iter.name))?;
         let mut init = self.tile(init)?;
         let first = self.program.tile(init).clone();
         let home = self.places.get(&carry.iter).and_then(|place| place.address).or(first.address);
@@ -195,7 +195,7 @@ impl Selector<'_> {
             if carry.tile.is_some() {
                 match value
                     .var()
-                    .ok_or_else(|| "a yielded value is no tile".to_string().into())
+                    .ok_or_else(|| "a yielded value is not a tile".to_string().into())
                     .and_then(|v| self.tile(v))
                 {
                     Ok(tile) => tiles.push((index, tile)),
@@ -277,7 +277,7 @@ impl Selector<'_> {
                 copies.iter().all(|(other, source)| other == index || !self.overlap(home, *source))
             });
             let Some(free) = free else {
-                let message = "the carried tiles would overwrite each other while they change places".to_string();
+                let message = "the carried tiles would overwrite each other while they are exchanged".to_string();
                 self.report(at, message.into());
                 return;
             };

@@ -122,21 +122,21 @@ impl Selector<'_> {
             match call.attr(name) {
                 Some(Attr::Int(value)) if *value > 0 => Ok(Some(value.unsigned_abs())),
                 None => Ok(None),
-                Some(_) => Err(format!("`{name}` is not known").into()),
+                Some(_) => Err(format!("`{name}` is unknown").into()),
             }
         };
         let direction = match call.int(AttrName::DirMask) {
             Some(TO_VECTOR) => Direction::ToVector,
             Some(TO_CUBE) => Direction::ToCube,
             Some(mask) if mask == TO_VECTOR | TO_CUBE => Direction::Both,
-            Some(mask) => return Err(format!("there is no direction {mask} of a queue").into()),
-            None => return Err("`dir_mask` is not known".to_string().into()),
+            Some(mask) => return Err(format!("a queue has no direction {mask}").into()),
+            None => return Err("`dir_mask` is unknown".to_string().into()),
         };
         let id = call.int(AttrName::Id).unwrap_or(0);
         if !(0..QUEUES).contains(&id) {
             return Err(format!("`id` is 0 to 3, not {id}: a core has sixteen flags, and a queue takes four").into());
         }
-        let slot_bytes = number(AttrName::SlotSize)?.ok_or_else(|| "`slot_size` is not known".to_string())?;
+        let slot_bytes = number(AttrName::SlotSize)?.ok_or_else(|| "`slot_size` is unknown".to_string())?;
         let usual = if direction == Direction::Both { SLOTS_OF_BOTH } else { SLOTS };
         let slots = number(AttrName::SlotNum)?.unwrap_or(usual);
         let local_slots = number(AttrName::LocalSlotNum)?.unwrap_or(slots);
@@ -189,7 +189,7 @@ impl Selector<'_> {
         let tile = self.tile_operand(call, 0)?;
         let space = self.program.tile(tile).form.space;
         if !matches!(space, Space::Acc | Space::Vec) {
-            return Err(format!("a tile is pushed out of Acc or Vec, not out of {space}").into());
+            return Err(format!("a tile is pushed from Acc or Vec, not from {space}").into());
         }
         let whole = self.whole_box(tile, origin);
         if self.program.tile(whole).place == Addressing::View && whole != tile {
@@ -235,7 +235,7 @@ impl Selector<'_> {
     /// `pl.tfree_to_aic(tile)`
     pub(super) fn free_tile(&mut self, call: &Call, origin: Origin) -> Selected<()> {
         let var =
-            call.args.first().and_then(Argument::var).ok_or_else(|| "what is given back is no tile".to_string())?;
+            call.args.first().and_then(Argument::var).ok_or_else(|| "the freed value is not a tile".to_string())?;
         if !self.popped.contains_key(&var) {
             return Err(format!("`{}` was not popped in this kernel", self.kernel.var(var).name).into());
         }
@@ -371,7 +371,7 @@ fn split(call: &Call) -> Selected<String> {
             return Err(Refusal::from(what.to_string()));
         }
         Some(other) => return Err(format!("tiles are divided along axis 1 or 2, not {other}").into()),
-        None => return Err("how the vector units share the tile is not known".to_string().into()),
+        None => return Err("it is unknown how the vector units share the tile".to_string().into()),
     };
     Ok(format!("TileSplitAxis::{axis}"))
 }

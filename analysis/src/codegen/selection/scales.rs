@@ -45,7 +45,7 @@ pub(super) fn place(kernel: &Kernel, plan: &Plan, places: &mut FxHashMap<VarId, 
         };
         findings.extend(placed.iter().find(overwrites).map(|(later, _)| {
             let message = format!(
-                "`{}` comes to lie on `{}`, which is still needed, since what they scale has one address: move these scales later",
+                "`{}` would overwrite `{}`, which is still needed, because the tiles that they scale have one address; move these scales later",
                 later.name, first.0.name
             );
             Finding::new(Code::NoInstruction, later.origin, message)
@@ -83,8 +83,7 @@ impl Selector<'_> {
             let lies = (data.form.blayout, data.form.slayout);
             if data.form.space == Space::Left && lies != (BLayout::ColMajor, SLayout::RowMajor) {
                 let message = format!(
-                    "`{}` was cut out of a tile in Mat, which lays its boxes row by row; a product with scales takes them column by \
-                     column: load the part, and move it",
+                    "`{}` is a part of a tile in Mat, with its boxes row by row; a product with scales takes them column by column. Load the part, then move it",
                     data.name
                 );
                 return Err(message.into());
@@ -92,7 +91,7 @@ impl Selector<'_> {
             let place = data.address.map(|address| address / BYTES_TO_A_SCALE);
             if place != scale.address {
                 let message = format!(
-                    "`{}` scales tiles at different addresses, and lies at one place: move the scales anew for `{}`",
+                    "`{}` scales tiles at different addresses but has one address itself; move the scales again for `{}`",
                     scale.name, data.name
                 );
                 return Err(Refusal { code: Code::NoInstruction, message });

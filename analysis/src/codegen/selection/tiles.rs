@@ -27,8 +27,7 @@ impl Selector<'_> {
         let place =
             if placed.selected { Addressing::Computed(self.slot_address(var, placed)?) } else { Addressing::Planned };
         if placed.address.is_none() && declared == Declared::Prologue {
-            let message =
-                format!("`{}` has no address in the memory plan, so nothing can be loaded into it", source.name);
+            let message = format!("`{}` has no address in the memory plan, so it cannot be loaded", source.name);
             self.report(source.origin, Refusal { code: Code::NoAddress, message });
         }
         self.declare_as(var, form, (placed.address, placed.bytes), place, declared)
@@ -92,7 +91,7 @@ impl Selector<'_> {
         let name = &self.kernel.var(var).name;
         let binding = self.kernel.tile(var).and_then(|tile| tile.binding.as_ref());
         let (Some(address), Some(binding)) = (placed.address, binding) else {
-            return Err(format!("the place of `{name}` is selected at run time, in a way that has no C++ form").into());
+            return Err(format!("the address of `{name}` is selected at run time in a way that has no C++ form").into());
         };
         let slot = expr::text(&binding.slot, self.kernel, &self.context)?;
         let bound = self.kernel.vars.iter().filter_map(|var| match &var.ty {
@@ -205,9 +204,9 @@ impl Selector<'_> {
 pub(super) fn no_tile(var: &ir::Var) -> String {
     let name = &var.name;
     match &var.ty {
-        Type::Unknown(reason) => format!("`{name}` is not known: {reason}"),
-        Type::Tensor(_) => format!("`{name}` is a tensor, and a tile is needed here"),
-        _ => format!("`{name}` is no tile"),
+        Type::Unknown(reason) => format!("`{name}` is unknown: {reason}"),
+        Type::Tensor(_) => format!("`{name}` is a tensor, but a tile is needed here"),
+        _ => format!("`{name}` is not a tile"),
     }
 }
 

@@ -82,7 +82,7 @@ impl Selector<'_> {
 
     pub(super) fn store(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
         let Some(source) = call.args.first().and_then(ir::Operand::var) else {
-            return Err("the stored value is no tile".to_string().into());
+            return Err("the stored value is not a tile".to_string().into());
         };
         let tensor = self.tensor_operand(call.args.get(2))?;
         if let Some(var) = result {
@@ -140,10 +140,10 @@ impl Selector<'_> {
     }
 
     pub(super) fn tensor_operand(&mut self, operand: Option<&ir::Operand>) -> Selected<TensorRef> {
-        let var = operand.and_then(ir::Operand::var).ok_or_else(|| "the tensor is no variable".to_string())?;
+        let var = operand.and_then(ir::Operand::var).ok_or_else(|| "the tensor is not a variable".to_string())?;
         match self.tensors.get(&var) {
             Some(tensor) => Ok(tensor.clone()),
-            None => Err(format!("`{}` is no tensor parameter", self.kernel.var(var).name).into()),
+            None => Err(format!("`{}` is not a tensor parameter", self.kernel.var(var).name).into()),
         }
     }
 
@@ -164,7 +164,7 @@ impl Selector<'_> {
         let rank = extents.len();
         let declared = self.kernel.params.get(arg).and_then(|param| self.kernel.tensor(*param));
         if declared.is_some_and(|tensor| !tensor.rank_known) {
-            return Err(format!("the shape of `{name}` is not known").into());
+            return Err(format!("the shape of `{name}` is unknown").into());
         }
         if rank == 0 || rank > 5 {
             return Err(format!("`{name}` has {rank} dimensions; a GlobalTensor has one to five").into());
@@ -187,7 +187,10 @@ impl Selector<'_> {
         let unused = |axis: usize| (axis == 0 && lies == TensorLayout::Nd).then_some(Elements::Known(1));
         let needed = extents.into_iter().enumerate().map(|(axis, extent)| extent.or_else(|| unused(axis)));
         let Some(extents) = needed.collect::<Option<Vec<Elements>>>() else {
-            return Err(format!("the strides of `{name}` depend on extents that nothing tells the kernel").into());
+            return Err(format!(
+                "cannot compute the strides of `{name}`: its run-time extents are not passed to the kernel"
+            )
+            .into());
         };
         let mut strides = match self.strides_in_boxes(arg, lies, (&extents, offsets, window), transposed)? {
             Some(strides) => strides,
@@ -243,9 +246,9 @@ impl Selector<'_> {
             None if matches!(layout, TensorLayout::Nd | TensorLayout::Dn) => return Ok(None),
             None => return Err(types::without_form(*dtype).into()),
         };
-        let lies = format!("`{name}` lies in boxes of {} x {} ({})", unit[0], unit[1], layout.name());
+        let lies = format!("`{name}` is stored in boxes of {} x {} ({})", unit[0], unit[1], layout.name());
         let &[Elements::Known(rows), Elements::Known(cols)] = extents else {
-            return Err(format!("{lies}, and only a tensor of constant rows and columns has such in C++").into());
+            return Err(format!("{lies}, which C++ supports only for constant rows and columns").into());
         };
         let is_whole = |extent: &Scalar, unit: u64| {
             let affine = expr::affine(extent, &|var| self.loop_variables.contains(&var));
@@ -257,7 +260,7 @@ impl Selector<'_> {
         let of_boxes = |extents: &[Scalar]| extents.iter().zip(unit).all(|(extent, unit)| is_whole(extent, unit));
         let constant = window.iter().all(|extent| constant_extent(extent).is_some());
         if transposed || !constant || !of_boxes(window) || !of_boxes(offsets) {
-            return Err(format!("{lies}, and the window does not begin and end at boxes").into());
+            return Err(format!("{lies}, but the window does not start and end at box boundaries").into());
         }
         let strides = types::strides_of_boxes(layout, [rows, cols], unit);
         Ok(Some(strides.map(Elements::Known).to_vec()))
@@ -295,7 +298,7 @@ impl Selector<'_> {
             TensorLayout::Dn => "column by column",
             _ => "in boxes",
         };
-        let message = format!("`{tensor}` lies {how} ({}), and `{tile}` in {} does not", layout.name(), form.space);
+        let message = format!("`{tensor}` is stored {how} ({}), but `{tile}` in {} is not", layout.name(), form.space);
         Err(message.into())
     }
 
@@ -319,7 +322,7 @@ impl Selector<'_> {
                 let (tensor, tile) = (&self.program.args[of.arg].name, &tile.name);
                 let rank = window.len() - axis;
                 let message = format!(
-                    "`{tile}` lies in boxes, which the instruction library fills from two dimensions, and the window of `{tensor}` has {rank}, with gaps between its pages; load them one by one"
+                    "`{tile}` is stored in boxes, which the instruction library fills from two dimensions, but the window of `{tensor}` has {rank}, with gaps between its pages; load the pages one by one"
                 );
                 return Err(message.into());
             }

@@ -210,15 +210,15 @@ impl Selector<'_> {
             return Err(refused("has no address"));
         };
         if self.moving.contains(&tile) {
-            return Err(refused("which changes its place, has no C++ form"));
+            return Err(refused("which changes its address, has no C++ form"));
         }
         let begins_a_box = |offset: &Scalar, extent: u64| self.multiple_of(offset).is_multiple_of(extent);
         if !begins_a_box(start[0], unit.0) || !begins_a_box(start[1], unit.1) {
-            return Err(refused("has a C++ form where it certainly begins at one of them"));
+            return Err(refused("has a C++ form only if it certainly starts at a box"));
         }
         let bits = source.form.dtype.storage_bits();
         if !bits.is_multiple_of(8) {
-            return Err(refused("has a C++ form for elements of whole bytes"));
+            return Err(refused("has a C++ form only for elements of whole bytes"));
         }
         let [row, col] = start.map(|offset| expr::text(offset, self.kernel, &self.context));
         let (row, col) = (row?, col?);
@@ -231,7 +231,7 @@ impl Selector<'_> {
 
     fn viewed(&mut self, call: &Call) -> Selected<TileId> {
         let source = call.args.first().and_then(ir::Operand::var);
-        self.tile(source.ok_or_else(|| "what is viewed is no tile".to_string())?)
+        self.tile(source.ok_or_else(|| "the viewed value is not a tile".to_string())?)
     }
 
     /// Bytes that a tile can touch: where they begin, and how many.

@@ -210,7 +210,7 @@ fn missing<'o>(
 }
 
 fn unchecked(program: &Program, order: &Order) -> Finding {
-    let message = "this kernel has too many iterations of loops in loops to try whether its flags and barriers order all instructions";
+    let message = "this kernel has too many iterations of nested loops to check whether its flags and barriers order all instructions";
     Finding::new(Code::KernelTooLarge, program.instructions()[order.later as usize].origin, message.to_owned())
 }
 
@@ -220,8 +220,7 @@ fn missing_order(instructions: &[&Instr], order: &Order, insertion: Insertion) -
     let of_before = if order.carried { " of the iteration before" } else { "" };
     let what = match order.by {
         OrderedBy::Flag { src, dst, .. } => format!(
-            "{} on {} may start before {}{of_before} on {} has finished, and they touch the same bytes: no written flag {} → {} \
-             stands between them",
+            "{} on {} may start before {}{of_before} on {} has finished, and both touch the same bytes: no flag {} → {} in your code separates them",
             later.name,
             dst.name(),
             earlier.name,
@@ -230,15 +229,17 @@ fn missing_order(instructions: &[&Instr], order: &Order, insertion: Insertion) -
             dst.short_name()
         ),
         OrderedBy::Barrier(pipe) => format!(
-            "{} may overlap with {}{of_before}, and they touch the same bytes: no written barrier of {} stands between them",
+            "{} can run at the same time as {}{of_before}, and both touch the same bytes: no barrier on {} separates them",
             later.name,
             earlier.name,
             pipe.name()
         ),
     };
     let (severity, way_out) = match insertion {
-        Insertion::Complete | Insertion::Unasked => (Severity::Hint, "generated C++ gets it"),
-        Insertion::InStatements => (Severity::Warning, "`codegen.insertSync` is off, so that nothing adds it"),
+        Insertion::Complete | Insertion::Unasked => (Severity::Hint, "the generated C++ gets one"),
+        Insertion::InStatements => {
+            (Severity::Warning, "`codegen.insertSync` is off, so the generated C++ has none either")
+        }
     };
     let message = format!("{} runs on {}", earlier.name, earlier.pipe.name());
     let related = vec![Related { at: earlier.origin, message }];
@@ -249,10 +250,9 @@ fn exhausted(order: &Order, instructions: &[&Instr]) -> Finding {
     let (earlier, later) = (instructions[order.earlier as usize], instructions[order.later as usize]);
     let (src, dst) = (earlier.pipe.name(), later.pipe.name());
     let message = format!(
-        "more than {EVENTS} flags from {src} to {dst} are pending at once, and none can be joined with another; use results \
-         nearer to where they are produced"
+        "more than {EVENTS} flags from {src} to {dst} are pending at the same time, and no two can share an event; use results closer to where they are produced"
     );
-    let related = format!("the flag that finds no event is set after this, on {src}");
+    let related = format!("the flag without an event is set after this, on {src}");
     let code = Code::EventsExhausted;
     let related = vec![Related { at: earlier.origin, message: related }];
     Finding::new(code, later.origin, message).with_related(related)

@@ -211,9 +211,10 @@ impl Written {
                 let barrier = match src {
                     Pipe::V => "; a barrier within it is `pl.system.bar_v()`",
                     Pipe::M => "; a barrier within it is `pl.system.bar_m()`",
-                    _ => ", whose instructions run one after the other anyway",
+                    _ => ", whose instructions run in order anyway",
                 };
-                let message = format!("a flag is between two pipes, this one from {0} to {0}{barrier}", src.name());
+                let message =
+                    format!("a flag orders two different pipes, but this one is from {0} to {0}{barrier}", src.name());
                 let change = match src.in_order() {
                     true => Change::Without { flags: [sets, waits].concat(), barrier: None },
                     false => Change::Without { flags: sets, barrier: Some((src, waits)) },
@@ -272,7 +273,7 @@ impl FindingsWithRepairs {
 
     fn never_awaited(&mut self, flag: Flag, at: Origin) {
         let (src, dst, event) = flag;
-        let message = format!("sets {}, and nothing waits for it", name(flag));
+        let message = format!("sets {}, but nothing waits for it", name(flag));
         let change = Change::Behind(Sync::Wait { src, dst, event });
         self.push(Code::UnpairedFlag, at, message).1 = Repair::Certain(change);
     }
@@ -280,7 +281,7 @@ impl FindingsWithRepairs {
     fn mismatch(&mut self, (wait, at): (Flag, Origin), (set, set_at): (Flag, Origin)) {
         let code = if (wait.0, wait.1) == (set.0, set.1) { Code::UnpairedFlag } else { Code::WrongPipe };
         let message = format!(
-            "waits for {}, which nothing sets: the kernel would hang; what is set and never waited for is {}",
+            "waits for {}, which nothing sets: the kernel would hang; {} is set and never waited for",
             name(wait),
             name(set)
         );
@@ -361,10 +362,8 @@ impl Run<'_> {
             Sync::Wait { src, dst, event } if self.tried.contains(&(src, dst, event)) => {
                 let flag = (src, dst, event);
                 if set.remove(&flag).is_none() {
-                    let message = format!(
-                        "waits for {}, which is not set on every way to here: the kernel would hang",
-                        name(flag)
-                    );
+                    let message =
+                        format!("waits for {}, but on some paths nothing sets it: the kernel would hang", name(flag));
                     let sites = &self.written.sets;
                     let set = sites.iter().find(|(other, _)| *other == flag).map_or(at, |(_, at)| *at);
                     let repair = self.written.to_pair_wait(flag, at);
@@ -377,7 +376,7 @@ impl Run<'_> {
 
     fn end(&mut self, set: &FlagsSet) {
         for (flag, at) in set {
-            let message = format!("sets {}, and not every way from here waits for it", name(*flag));
+            let message = format!("sets {}, but on some paths nothing waits for it", name(*flag));
             let sites = &self.written.waits;
             let wait = sites.iter().find(|(other, _)| other == flag).map_or(*at, |(_, at)| *at);
             let repair = self.written.to_pair_set(*flag, *at);

@@ -67,9 +67,9 @@ fn pages_with_a_gap_between_them_are_refused() {
         [2, 16, 64],
         0,
         expect![[r#"
-        using xShapeDim5 = Shape<1, 1, 2, 16, 64>;
-        using xStrideDim5 = Stride<1, 1, 2048, 64, 1>;
-        no-instruction: `tile` lies in boxes, which the instruction library fills from two dimensions, and the window of `x` has 3, with gaps between its pages; load them one by one
-    "#]],
+            using xShapeDim5 = Shape<1, 1, 2, 16, 64>;
+            using xStrideDim5 = Stride<1, 1, 2048, 64, 1>;
+            no-instruction: `tile` is stored in boxes, which the instruction library fills from two dimensions, but the window of `x` has 3, with gaps between its pages; load the pages one by one
+        "#]],
     );
 }

@@ -22,7 +22,7 @@ fn said(target: Target, indices: Dtype) -> Vec<String> {
 
 #[test]
 fn narrow_indices_need_950() {
-    let refused = "the indices `index` are INT16, and ascend910b gathers by those of 32 bits";
+    let refused = "the indices `index` are INT16, but ascend910b gathers by 32-bit indices";
     assert_eq!(said(Target::Ascend910b, Dtype::Int32), [""; 0]);
     assert_eq!(said(Target::Ascend910b, Dtype::Int16), [refused]);
     assert_eq!(said(Target::Ascend950, Dtype::Int16), [""; 0]);

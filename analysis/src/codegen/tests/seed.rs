@@ -597,7 +597,7 @@ fn what_has_no_instruction_or_address_is_said() {
             TLOAD(a, xGlobal);
             // Not generated: tile.sin
         }
-        no-address: `a` has no address in the memory plan, so nothing can be loaded into it
+        no-address: `a` has no address in the memory plan, so it cannot be loaded
         no-instruction: no instruction for `tile.sin` in generated code
     "#]],
     );

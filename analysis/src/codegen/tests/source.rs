@@ -165,8 +165,8 @@ fn synchronisation_from_source_is_sound() {
           4156 of 4156 single removals of a pair or barrier detected
         tests/conformance/pypto-tensor: 233 kernels, 231 complete, 233 sound
           1880 of 1880 single removals of a pair or barrier detected
-        docs/examples: 13 kernels, 13 complete, 13 sound
-          129 of 129 single removals of a pair or barrier detected
+        docs/examples: 14 kernels, 14 complete, 14 sound
+          136 of 136 single removals of a pair or barrier detected
     "#]]
     .assert_eq(&report);
 }
@@ -188,20 +188,20 @@ fn first_values_that_loops_overwrite() {
         }
     }
     expect![[r#"
-        gen_009 kernel: `t30` is read after the loop that has overwritten it: the compiler keeps `c34` in the same bytes (at Vec 0xf020..0x13020); begin the loop with a copy, `init_values=(pl.move(t30, target_memory=pl.Mem.Vec),)`
-        gen_026 kernel: `t1` is read after the loop that has overwritten it: the compiler keeps `c5` in the same bytes (at Vec 0x28000..0x30000); begin the loop with a copy, `init_values=(pl.move(t1, target_memory=pl.Mem.Vec),)`
-        gen_026 kernel: `t2`, as `t4`, is read after the loop that has overwritten it: the compiler keeps `c6` in the same bytes (at Vec 0x30000..0x38000); begin the loop with a copy, `init_values=(pl.move(t2, target_memory=pl.Mem.Vec),)`
-        gen_045 kernel: `t19` is read after the loop that has overwritten it: the compiler keeps `c41` in the same bytes (at Vec 0x38000..0x40000); begin the loop with a copy, `init_values=(pl.move(t19, target_memory=pl.Mem.Vec),)`
-        gen_055 kernel: `t9` is read in each iteration, and the first one overwrites it: the compiler keeps `c11` in the same bytes (at Vec 0x6000..0x8000); begin the loop with a copy, `init_values=(pl.move(t9, target_memory=pl.Mem.Vec),)`
-        gen_055 kernel: `t5` is read in each iteration, and the first one overwrites it: the compiler keeps `c12` in the same bytes (at Vec 0xa080..0xb080); begin the loop with a copy, `init_values=(pl.move(t5, target_memory=pl.Mem.Vec),)`
-        gen_065 kernel: `t6` is read after the loop that has overwritten it: the compiler keeps `c33` in the same bytes (at Vec 0x80..0x2080); begin the loop with a copy, `init_values=(pl.move(t6, target_memory=pl.Mem.Vec),)`
-        gen_092 kernel: `t1` is read after the loop that has overwritten it: the compiler keeps `c3` in the same bytes (at Vec 0x14020..0x18020); begin the loop with a copy, `init_values=(pl.move(t1, target_memory=pl.Mem.Vec),)`
-        gen_092 kernel: `t2` is read after the loop that has overwritten it: the compiler keeps `c4` in the same bytes (at Vec 0x18020..0x1c020); begin the loop with a copy, `init_values=(pl.move(t2, target_memory=pl.Mem.Vec),)`
-        gen_094 kernel: `t3` is read after the loop that has overwritten it: the compiler keeps `c4` in the same bytes (at Vec 0xb100..0xc100); begin the loop with a copy, `init_values=(pl.move(t3, target_memory=pl.Mem.Vec),)`
-        gen_100 kernel: `t3`, as `t29`, is read after the loop that has overwritten it: the compiler keeps `c13` in the same bytes (at Vec 0x20300..0x24300); begin the loop with a copy, `init_values=(pl.move(t3, target_memory=pl.Mem.Vec),)`
-        gen_100 kernel: `t2` is read in each iteration, and the first one overwrites it: the compiler keeps `c14` in the same bytes (at Vec 0x0..0x8000); begin the loop with a copy, `init_values=(pl.move(t2, target_memory=pl.Mem.Vec),)`
-        gen_106 kernel: `t3` is read in each iteration, and the first one overwrites it: the compiler keeps `c4` in the same bytes (at Vec 0x10000..0x18000); begin the loop with a copy, `init_values=(pl.move(t3, target_memory=pl.Mem.Vec),)`
-        gen_125 kernel: `t1` is read after the loop that has overwritten it: the compiler keeps `c6` in the same bytes (at Vec 0x0..0x200); begin the loop with a copy, `init_values=(pl.move(t1, target_memory=pl.Mem.Vec),)`
+        gen_009 kernel: `t30` is read after the loop, which has overwritten it: the compiler keeps `c34` in the same bytes (at Vec 0xf020..0x13020); start the loop with a copy, `init_values=(pl.move(t30, target_memory=pl.Mem.Vec),)`
+        gen_026 kernel: `t1` is read after the loop, which has overwritten it: the compiler keeps `c5` in the same bytes (at Vec 0x28000..0x30000); start the loop with a copy, `init_values=(pl.move(t1, target_memory=pl.Mem.Vec),)`
+        gen_026 kernel: `t2`, as `t4`, is read after the loop, which has overwritten it: the compiler keeps `c6` in the same bytes (at Vec 0x30000..0x38000); start the loop with a copy, `init_values=(pl.move(t2, target_memory=pl.Mem.Vec),)`
+        gen_045 kernel: `t19` is read after the loop, which has overwritten it: the compiler keeps `c41` in the same bytes (at Vec 0x38000..0x40000); start the loop with a copy, `init_values=(pl.move(t19, target_memory=pl.Mem.Vec),)`
+        gen_055 kernel: `t9` is read in each iteration, but the first one overwrites it: the compiler keeps `c11` in the same bytes (at Vec 0x6000..0x8000); start the loop with a copy, `init_values=(pl.move(t9, target_memory=pl.Mem.Vec),)`
+        gen_055 kernel: `t5` is read in each iteration, but the first one overwrites it: the compiler keeps `c12` in the same bytes (at Vec 0xa080..0xb080); start the loop with a copy, `init_values=(pl.move(t5, target_memory=pl.Mem.Vec),)`
+        gen_065 kernel: `t6` is read after the loop, which has overwritten it: the compiler keeps `c33` in the same bytes (at Vec 0x80..0x2080); start the loop with a copy, `init_values=(pl.move(t6, target_memory=pl.Mem.Vec),)`
+        gen_092 kernel: `t1` is read after the loop, which has overwritten it: the compiler keeps `c3` in the same bytes (at Vec 0x14020..0x18020); start the loop with a copy, `init_values=(pl.move(t1, target_memory=pl.Mem.Vec),)`
+        gen_092 kernel: `t2` is read after the loop, which has overwritten it: the compiler keeps `c4` in the same bytes (at Vec 0x18020..0x1c020); start the loop with a copy, `init_values=(pl.move(t2, target_memory=pl.Mem.Vec),)`
+        gen_094 kernel: `t3` is read after the loop, which has overwritten it: the compiler keeps `c4` in the same bytes (at Vec 0xb100..0xc100); start the loop with a copy, `init_values=(pl.move(t3, target_memory=pl.Mem.Vec),)`
+        gen_100 kernel: `t3`, as `t29`, is read after the loop, which has overwritten it: the compiler keeps `c13` in the same bytes (at Vec 0x20300..0x24300); start the loop with a copy, `init_values=(pl.move(t3, target_memory=pl.Mem.Vec),)`
+        gen_100 kernel: `t2` is read in each iteration, but the first one overwrites it: the compiler keeps `c14` in the same bytes (at Vec 0x0..0x8000); start the loop with a copy, `init_values=(pl.move(t2, target_memory=pl.Mem.Vec),)`
+        gen_106 kernel: `t3` is read in each iteration, but the first one overwrites it: the compiler keeps `c4` in the same bytes (at Vec 0x10000..0x18000); start the loop with a copy, `init_values=(pl.move(t3, target_memory=pl.Mem.Vec),)`
+        gen_125 kernel: `t1` is read after the loop, which has overwritten it: the compiler keeps `c6` in the same bytes (at Vec 0x0..0x200); start the loop with a copy, `init_values=(pl.move(t1, target_memory=pl.Mem.Vec),)`
     "#]].assert_eq(&report);
 }
 

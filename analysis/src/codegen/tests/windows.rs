@@ -131,7 +131,7 @@ fn a_column_lies_column_by_column() {
             wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
             TSTORE(outGlobal, y);
             }
-            no-instruction: `r` is one column of 16 rows, and TROWSUM takes tiles that lie row by row
+            no-instruction: `r` is one column of 16 rows, and TROWSUM takes tiles that are stored row by row
         "#]],
     );
     check(

@@ -96,7 +96,7 @@ y = pl.exp(x)
     check(
         &body,
         expect![[r#"
-            hint missing-sync: TSTORE on PIPE_MTE3 may start before TEXP on PIPE_V has finished, and they touch the same bytes: no written flag V → MTE3 stands between them; generated C++ gets it
+            hint missing-sync: TSTORE on PIPE_MTE3 may start before TEXP on PIPE_V has finished, and both touch the same bytes: no flag V → MTE3 in your code separates them; the generated C++ gets one
               TEXP runs on PIPE_V
         "#]],
     );
@@ -121,8 +121,8 @@ pl.system.bar_all()
 {STORE}"
         ),
         expect![[r#"
-            warning unpaired-flag: sets MTE2 → V, EVENT_ID3, and nothing waits for it
-            hint missing-sync: TEXP on PIPE_V may start before TLOAD on PIPE_MTE2 has finished, and they touch the same bytes: no written flag MTE2 → V stands between them; generated C++ gets it
+            warning unpaired-flag: sets MTE2 → V, EVENT_ID3, but nothing waits for it
+            hint missing-sync: TEXP on PIPE_V may start before TLOAD on PIPE_MTE2 has finished, and both touch the same bytes: no flag MTE2 → V in your code separates them; the generated C++ gets one
               TLOAD runs on PIPE_MTE2
         "#]],
     );
@@ -165,9 +165,9 @@ pl.system.bar_all()
 {STORE}"
         ),
         expect![[r#"
-            warning unpaired-flag: waits for MTE2 → V, EVENT_ID3, which is not set on every way to here: the kernel would hang
+            warning unpaired-flag: waits for MTE2 → V, EVENT_ID3, but on some paths nothing sets it: the kernel would hang
               set here
-            warning unpaired-flag: sets MTE2 → V, EVENT_ID3, and not every way from here waits for it
+            warning unpaired-flag: sets MTE2 → V, EVENT_ID3, but on some paths nothing waits for it
               waited for here
         "#]],
     );
@@ -190,7 +190,7 @@ pl.system.bar_all()
             other("V", "MTE2")
         ),
         expect![[r#"
-            warning wrong-pipe: waits for V → MTE2, EVENT_ID3, which nothing sets: the kernel would hang; what is set and never waited for is MTE2 → V, EVENT_ID3
+            warning wrong-pipe: waits for V → MTE2, EVENT_ID3, which nothing sets: the kernel would hang; MTE2 → V, EVENT_ID3 is set and never waited for
               MTE2 → V, EVENT_ID3 is set here
         "#]],
     );
@@ -222,8 +222,8 @@ pl.system.bar_all()
 {STORE}"
         ),
         expect![[r#"
-            warning wrong-pipe: a flag is between two pipes, this one from PIPE_V to PIPE_V; a barrier within it is `pl.system.bar_v()`
-            warning wrong-pipe: a flag is between two pipes, this one from PIPE_V to PIPE_V; a barrier within it is `pl.system.bar_v()`
+            warning wrong-pipe: a flag orders two different pipes, but this one is from PIPE_V to PIPE_V; a barrier within it is `pl.system.bar_v()`
+            warning wrong-pipe: a flag orders two different pipes, but this one is from PIPE_V to PIPE_V; a barrier within it is `pl.system.bar_v()`
         "#]],
     );
 }
@@ -315,7 +315,7 @@ if n > 3:
     check(
         &body("SET", "WAIT", "pl.system.bar_all()", "pl.system.bar_all()"),
         expect![[r#"
-            warning unpaired-flag: sets MTE2 → V, EVENT_ID3, and not every way from here waits for it
+            warning unpaired-flag: sets MTE2 → V, EVENT_ID3, but on some paths nothing waits for it
               waited for here
         "#]],
     );
@@ -362,8 +362,8 @@ pl.system.sync_wait(14, pipe=pl.PipeType.V)
     check(
         &format!("{LOAD}{flags}y = pl.exp(x)\n{STORE}"),
         expect![[r#"
-        hint no-instruction: no instruction for `system.sync_set` in generated code: flags between the cores are none of its instructions; pass tiles through a queue (`pl.tpush_to_aic`, `pl.tpush_to_aiv`), or let all cores meet at `pl.system.syncall()`
-        error invalid-operand: system.sync_wait event_id must be in the user-available range [0, 13], got 14
-    "#]],
+            hint no-instruction: no instruction for `system.sync_set` in generated code; pass tiles through a queue (`pl.tpush_to_aic`, `pl.tpush_to_aiv`), or use `pl.system.syncall()`
+            error invalid-operand: system.sync_wait event_id must be in the user-available range [0, 13], got 14
+        "#]],
     );
 }

@@ -276,20 +276,20 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Option<Diagn
         }
     }
     let (first, rest) = lacking.split_first()?;
-    let more = if rest.is_empty() { String::new() } else { format!(" ({} more)", rest.len()) };
+    let more = if rest.is_empty() { String::new() } else { format!(" ({} more unknown)", rest.len()) };
     Some(Diagnostic {
         range: placed.range(traced.name_origin),
         code: Code::NotModelled,
         severity: Code::NotModelled.severity(),
-        message: format!("not modelled: some sizes are not known: {first}{more}"),
+        message: format!("some sizes are unknown: {first}{more}"),
         related: Vec::new(),
     })
 }
 
 /// What nothing says and the plan rests on, one sentence each.
 pub(super) fn assumed(traced: &TracedKernel) -> Vec<String> {
-    let device = (!traced.is_told).then(|| format!("the device is {}, which nothing says", traced.arch));
-    let warps = (!traced.are_warps_told).then(|| "the kernel has 4 warps, which nothing says".to_owned());
+    let device = (!traced.is_told).then(|| format!("the device is {} (none is named)", traced.arch));
+    let warps = (!traced.are_warps_told).then(|| "the kernel has 4 warps (no number is given)".to_owned());
     device.into_iter().chain(warps).collect()
 }
 

@@ -53,7 +53,7 @@ fn elsewhere(tile: &PlannedTile, others: &[(&Outcome, &Plan, &PlannedTile)]) -> 
         return String::new();
     }
     let kernels = others.len() + 1;
-    format!("\n{kernels} kernels are made of this scope; in others this tile is {}.\n", different.join(", or "))
+    format!("\nThis scope becomes {kernels} kernels; in the others, this tile is {}.\n", different.join(", or "))
 }
 
 /// A tensor whose shape is known from elsewhere than its annotation.
@@ -158,7 +158,7 @@ pub(super) fn describe(
     }
     let _ = writeln!(text, "| size | {} bytes ({}) |", tile.bytes, formatting::bytes(tile.bytes));
     let (first, last) = formatting::lines(context, placed, plan, tile.first, tile.last);
-    let _ = writeln!(text, "| lives | lines {first} – {last} |");
+    let _ = writeln!(text, "| live range | lines {first} – {last} |");
     let _ = write!(text, "{}", group(plan, tile));
     let in_space = tile.space.and_then(|space| plan.space(space));
     if let Some((space, capacity)) = in_space.and_then(|space| Some((space, space.capacity?))) {
@@ -174,7 +174,7 @@ pub(super) fn describe(
         text.push_str(&inserted_tiles::of_statement(outcome.kernel(), plan, statement));
     }
     for note in plan.notes.iter().take(1) {
-        let _ = writeln!(text, "\nThe kernel is modelled in part ({}), so addresses may differ.", note.reason);
+        let _ = writeln!(text, "\nThe kernel is only partly modelled ({}), so addresses may differ.", note.reason);
     }
     text
 }

@@ -109,7 +109,8 @@ pub(super) fn question(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Pl
         Planner::DsaRp => "DSA_RP",
         Planner::Auto | Planner::Packed => {
             return Err(
-                "it is packed by tilefit's own planner; `planner = \"sequential\"` plans as the compiler".to_owned()
+                "the plan is packed by tilefit's own planner; `planner = \"sequential\"` plans as the compiler"
+                    .to_owned(),
             );
         }
     };

@@ -329,7 +329,7 @@ impl<'a> Site<'a> {
         let (_, indent) = self.line_of(self.statement(first)?)?;
         let above = self.line_above(first, &lines.join(&format!("\n{indent}")))?;
         let member = self.behind(call.positional().last()?, format!(", {}", names.join(", ")));
-        Some((format!("Fill the distinct group up with {missing} bytes"), vec![above, member]))
+        Some((format!("Pad the distinct group with {missing} bytes"), vec![above, member]))
     }
 
     /// The distinct group that decides the size of the tree.
@@ -387,7 +387,7 @@ impl<'a> Site<'a> {
             let Some(reuse) = reuse else { return Vec::new() };
             edits.push((self.range(reuse), spec.clone()));
         }
-        let bare = (format!("Let all reuse the spec `{spec}`"), edits.clone());
+        let bare = (format!("Make all allocations reuse the spec `{spec}`"), edits.clone());
         let shared = || {
             let num = kernel.buffer(base).num.as_ref().ok()?;
             let all_have = aliases.iter().all(|&alias| kernel.buffer(alias).num.as_ref().ok() == Some(num));
@@ -402,7 +402,7 @@ impl<'a> Site<'a> {
             );
             let mut edits = edits.clone();
             edits.push(self.line_below(last, &definition).filter(|_| all_have && is_new)?);
-            Some((format!("Let all reuse the spec `{spec}`, buffer by buffer"), edits))
+            Some((format!("Make all allocations reuse the spec `{spec}`, buffer by buffer"), edits))
         };
         [Some(bare), shared()].into_iter().flatten().collect()
     }

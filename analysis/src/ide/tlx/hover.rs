@@ -47,7 +47,7 @@ fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKern
 fn describe_param(tlx: &TlxKernel, name: &str) -> Option<String> {
     let param = tlx.kernel.params.iter().find(|param| param.name == name)?;
     let value = match &param.value {
-        Constant::Unknown(reason) => return Some(format!("`{name}` is not known: {reason}")),
+        Constant::Unknown(reason) => return Some(format!("`{name}` is unknown: {reason}")),
         value => display(value),
     };
     Some(format!("`{name} = {value}`, from {}", param.from.as_deref().unwrap_or("the text")))
@@ -57,7 +57,7 @@ fn describe_local(placed: &PlacedUnit<'_>, tlx: &TlxKernel, name: &str, at: Text
     let bound = tlx.kernel.locals.iter().filter(|local| local.name == name);
     let before = bound.clone().rfind(|local| placed.range(local.at).start <= at.start);
     match &before.or(bound.clone().next())?.value {
-        Constant::Unknown(reason) => Some(format!("`{name}` is not known: {reason}")),
+        Constant::Unknown(reason) => Some(format!("`{name}` is unknown: {reason}")),
         value => Some(format!("`{name} = {}`, from the assignment in the kernel", display(value))),
     }
 }
@@ -79,7 +79,7 @@ fn describe_buffer(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKern
     let Some(place) = tlx.plan.place(id) else {
         let reasons = [unknown(&buffer.shape), unknown(&buffer.dtype), unknown(&buffer.num), unknown(&buffer.storage)];
         let written = written_size(context, placed, buffer).map_or(String::new(), |written| format!(", {written}"));
-        let _ = writeln!(text, "`{}`: the size is not known{written}", buffer.name);
+        let _ = writeln!(text, "`{}`: unknown size{written}", buffer.name);
         for reason in reasons.into_iter().flatten() {
             let _ = writeln!(text, "* {reason}");
         }
@@ -123,7 +123,7 @@ fn describe_buffer(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKern
     let _ = writeln!(text, "| {units} | {}{more} |", ranges.join(", "));
     let _ = writeln!(text, "| of the kernel | {} |", title(tlx));
     if !buffer.certain {
-        let _ = writeln!(text, "\nAllocated under a condition that is not known.");
+        let _ = writeln!(text, "\nAllocated under an unknown condition.");
     }
     text
 }
@@ -149,7 +149,7 @@ fn backing(tlx: &TlxKernel, buffer: &Buffer) -> (&'static str, String) {
         Backing::Own => ("memory", "its own".to_owned()),
         Backing::Spec(spec) => ("spec", format!("`{}`", tlx.kernel.spec(*spec).name)),
         Backing::Alias(base) => ("reuses", format!("`{}`", tlx.kernel.buffer(*base).name)),
-        Backing::Unknown(reason) => ("reuses", format!("not known: {reason}")),
+        Backing::Unknown(reason) => ("reuses", format!("unknown: {reason}")),
     }
 }
 
@@ -165,7 +165,7 @@ fn describe_spec(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel
             let _ = writeln!(text, "| size | {} bytes |", size.bytes);
         }
         Err(reason) => {
-            let _ = writeln!(text, "| size | not known: {reason} |");
+            let _ = writeln!(text, "| size | unknown: {reason} |");
         }
     }
     if let Some(rows) =
@@ -175,8 +175,7 @@ fn describe_spec(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel
     }
     if let Ok(extent) = plan.extent {
         let wasted = advice::unused(&tlx.kernel, &tlx.plan, id, extent);
-        let _ =
-            writeln!(text, "| allocated in the end | {extent} {units} |\n| belongs to no buffer | {wasted} {units} |");
+        let _ = writeln!(text, "| allocated in the end | {extent} {units} |\n| unused by buffers | {wasted} {units} |");
     }
     if let Some(stride) = plan.stride {
         let _ = writeln!(text, "| one buffer of all | {stride} {units} |");

@@ -295,8 +295,7 @@ fn diagnostics(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<Diagnostic> {
             range: placed.range(Origin::Expr(condition)),
             code: Code::NotModelled,
             severity: Code::NotModelled.severity(),
-            message: "no known scenario satisfies this static_assert, so the sizes shown may never be compiled"
-                .to_owned(),
+            message: "no known scenario satisfies this static_assert, so these sizes may never be compiled".to_owned(),
             related: Vec::new(),
         });
     }
@@ -307,12 +306,12 @@ fn diagnostics(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<Diagnostic> {
 /// Said once for all sizes that are not known.
 fn unknown_sizes(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Option<Diagnostic> {
     let (first, rest) = tlx.plan.unknown.split_first()?;
-    let more = if rest.is_empty() { String::new() } else { format!(" ({} more)", rest.len()) };
+    let more = if rest.is_empty() { String::new() } else { format!(" ({} more unknown)", rest.len()) };
     Some(Diagnostic {
         range: placed.range(tlx.kernel.name_origin),
         code: Code::NotModelled,
         severity: Code::NotModelled.severity(),
-        message: format!("not modelled: some sizes are not known: {first}{more}"),
+        message: format!("some sizes are unknown: {first}{more}"),
         related: Vec::new(),
     })
 }

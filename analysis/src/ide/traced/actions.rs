@@ -23,8 +23,9 @@ pub(in crate::ide) fn scenario_comment(
     let start = placed.range(kernel).start - placed.start;
     let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
     let indent = &text[line..start];
-    let edit = (TextRange::empty(placed.start + line), format!("{indent}# tilefit: {}\n", values.join(" ")));
+    let comment = format!("# tilefit: {}", values.join(" "));
+    let title = format!("Add missing values: `{comment}`");
+    let edit = (TextRange::empty(placed.start + line), format!("{indent}{comment}\n"));
     let fix = Fix { edits: vec![edit], fixes, preferred: false };
-    let title = "Give values in a scenario comment".to_owned();
     indent.trim().is_empty().then_some(CodeAction { title, effect: Effect::Fix(fix) })
 }

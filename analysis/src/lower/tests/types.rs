@@ -24,23 +24,23 @@ fn a_name_has_one_type() {
     check(
         &format!("{load}x = pl.set_validshape(x, 32, n)"),
         expect![[r#"
-        rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, n])]; the valid shape differs, so this value needs a name of its own
-            `x` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
-    "#]],
+            rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, n])]; the valid shape differs. Give this value another name
+                `x` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
+        "#]],
     );
     check(
         &format!("{load}y = pl.fillpad(x)\nx = pl.exp(y)"),
         expect![[r#"
-        rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(pad=pl.PadValue.zero)]; the padding differs, so this value needs a name of its own
-            `x` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
-    "#]],
+            rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(pad=pl.PadValue.zero)]; the padding differs. Give this value another name
+                `x` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
+        "#]],
     );
     check(
         &format!("{load}x = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)"),
         expect![[r#"
-        rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Mat]; the memory differs, so this value needs a name of its own
-            `x` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
-    "#]],
+            rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Mat]; the memory differs. Give this value another name
+                `x` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
+        "#]],
     );
     check(
         "
@@ -48,25 +48,25 @@ x = pl.load(a, [0, 0], [1, 64])
 y = pl.load(a, [0, 0], [64, 64])
 y = pl.add(x, y)",
         expect![[r#"
-        rejected: cannot reassign `y` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[1, 64])]; the valid shape differs, so this value needs a name of its own
-            `y` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
-    "#]],
+            rejected: cannot reassign `y` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[1, 64])]; the valid shape differs. Give this value another name
+                `y` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
+        "#]],
     );
     check(
         "
 s = 0
 s = n",
         expect![[r#"
-        rejected: cannot reassign `s` with a different type: was pl.Scalar[pl.INDEX], got pl.Scalar[pl.INT64]; the element type differs, so this value needs a name of its own
-            `s` gets its type here: pl.Scalar[pl.INDEX]
-    "#]],
+            rejected: cannot reassign `s` with a different type: was pl.Scalar[pl.INDEX], got pl.Scalar[pl.INT64]; the element type differs. Give this value another name
+                `s` gets its type here: pl.Scalar[pl.INDEX]
+        "#]],
     );
     check(
         "out = pl.load(a, [0, 0], [64, 64])",
         expect![[r#"
-        rejected: cannot reassign `out` with a different type: was pl.Tensor[[512, 512], pl.FP32], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]; the kind of value differs, so this value needs a name of its own
-            `out` gets its type here: pl.Tensor[[512, 512], pl.FP32]
-    "#]],
+            rejected: cannot reassign `out` with a different type: was pl.Tensor[[512, 512], pl.FP32], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]; the kind of value differs. Give this value another name
+                `out` gets its type here: pl.Tensor[[512, 512], pl.FP32]
+        "#]],
     );
 }
 
@@ -100,16 +100,16 @@ fn loops_and_branches_hand_on_one_type() {
     check(
         &carried("pl.set_validshape(c, 32, 64)"),
         expect![[r#"
-        rejected: the loop carries `c` as pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], but yields pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, 64])]; the valid shape differs, and must be the same for each iteration
-            `c` starts as pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
-    "#]],
+            rejected: the loop carries `c` as pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], but yields pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, 64])]; the valid shape must be the same in each iteration
+                `c` starts as pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
+        "#]],
     );
     check(
         &carried("pl.cast(c, pl.FP16)"),
         expect![[r#"
-        rejected: the loop carries `c` as pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], but yields pl.Tile[[64, 64], pl.FP16, pl.Mem.Vec]; the element type differs, and must be the same for each iteration
-            `c` starts as pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
-    "#]],
+            rejected: the loop carries `c` as pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], but yields pl.Tile[[64, 64], pl.FP16, pl.Mem.Vec]; the element type must be the same in each iteration
+                `c` starts as pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
+        "#]],
     );
     // Padding counts where both state it.
     check(&carried("pl.fillpad(c)"), expect![""]);
@@ -123,7 +123,7 @@ else:
     z = pl.yield_(x)"
         ),
         expect![[r#"
-            rejected: the branches yield values of different types to `z`: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, 64])] and pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]; the valid shape differs
+            rejected: the branches yield values of different types to `z`: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, 64])] and pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]; the valid shape must be the same
                 the other branch yields pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, 64])]
         "#]],
     );
@@ -134,7 +134,7 @@ fn windows_end_where_their_source_does() {
     check(
         "x = pl.load(a, [480, 0], [64, 64])",
         expect![[r#"
-        invalid-operand: `tile.load`: reads past the end of dimension 0: offset 480 + extent 64 exceeds the source extent 512; give the extent that is there as `valid_shape`, or pass `clamp=True` to stop at the edge
+        invalid-operand: `tile.load`: reads past the end of dimension 0: offset 480 + extent 64 exceeds the source extent 512; pass the available extent as `valid_shape`, or `clamp=True` to stop at the edge
     "#]],
     );
     check("x = pl.load(a, [480, 0], [64, 64], valid_shape=[32, 64])", expect![""]);
@@ -150,7 +150,7 @@ fn windows_end_where_their_source_does() {
 x = pl.load(a, [0, 0], [64, 64])
 y = pl.slice(x, [32, 64], [48, 0])",
         expect![[r#"
-        invalid-operand: `tile.slice`: reads past the end of dimension 0: offset 48 + extent 32 exceeds the source extent 64; keep offset + shape inside of it
+        invalid-operand: `tile.slice`: reads past the end of dimension 0: offset 48 + extent 32 exceeds the source extent 64; keep offset + shape inside it
     "#]],
     );
     check(
@@ -174,28 +174,28 @@ fn data_stays_a_rectangle() {
 z = pl.assemble(x, y, [16, 0])
 x = pl.exp(z)"),
         expect![[r#"
-        rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[16, 64])], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, 64])]; the valid shape differs, so this value needs a name of its own
-            `x` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[16, 64])]
-    "#]],
+            rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[16, 64])], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, 64])]; the valid shape differs. Give this value another name
+                `x` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[16, 64])]
+        "#]],
     );
     check(
         &(target("[16, 64]") + "z = pl.assemble(x, y, [32, 0])"),
         expect![[r#"
-        invalid-operand: `tile.assemble`: leaves a gap in dimension 0: the write starts at 32, and the target holds data up to 16; write what adjoins it
-    "#]],
+            invalid-operand: `tile.assemble`: leaves a gap in dimension 0: the write starts at 32, but the target holds data up to 16; write the adjoining part first
+        "#]],
     );
     check(
         &(target("[32, 32]") + "z = pl.assemble(x, y, [16, 0])"),
         expect![[r#"
-        invalid-operand: `tile.assemble`: grows dimension 1, so it must span dimension 0 from the origin, but it starts at 16: the data would make no rectangle
-    "#]],
+            invalid-operand: `tile.assemble`: grows dimension 1, so it must span dimension 0 from the origin, but it starts at 16: the data would not form a rectangle
+        "#]],
     );
     check(&(target("[8, 32]") + "z = pl.assemble(x, y, [0, 0])"), expect![""]);
     check(
         &(target("[8, 32]") + "z = pl.assemble(x, y, [4, 0])"),
         expect![[r#"
-        invalid-operand: `tile.assemble`: grows the valid part along dimensions 0 and 1 at once: data in [8, 32] of the target and [16, 64] at [4, 0] make no rectangle; write one side first
-    "#]],
+            invalid-operand: `tile.assemble`: grows the valid part along dimensions 0 and 1 at once: data in [8, 32] of the target and [16, 64] at [4, 0] do not form a rectangle; write one side first
+        "#]],
     );
 }
 
@@ -279,7 +279,7 @@ fn indices_are_not_negative() {
 for j in pl.range(4):
     x = pl.load(a, [512 + j, 0], [64, 64])",
         expect![[r#"
-        invalid-operand: `tile.load`: reads past the end of dimension 0: offset 512 + j + extent 64 exceeds the source extent 512; give the extent that is there as `valid_shape`, or pass `clamp=True` to stop at the edge
+        invalid-operand: `tile.load`: reads past the end of dimension 0: offset 512 + j + extent 64 exceeds the source extent 512; pass the available extent as `valid_shape`, or `clamp=True` to stop at the edge
     "#]],
     );
     check(
@@ -310,9 +310,9 @@ for j, (c,) in pl.range(4, init_values=(x,)):
 ",
         ),
         expect![[r#"
-        rejected: `c` is carried by a loop around `pl.unroll`, and the compiler refuses it inside as used outside its defining scope; write `copy = c` before `pl.unroll` and use `copy`
-            `c` is carried from here
-    "#]],
+            rejected: `c` is carried by a loop around `pl.unroll`, and the compiler refuses to use it inside ("used outside its defining scope"); write `copy = c` before `pl.unroll` and use `copy`
+                `c` is carried from here
+        "#]],
     );
     check(
         &body(

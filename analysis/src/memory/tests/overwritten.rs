@@ -57,18 +57,18 @@ fn what_is_read_behind_the_loop() {
         &format!("{LOOP}out = pl.store(x, [64, 0], out)"),
         expect![[r#"
             pl.store(x, [64, 0], out)
-              `x` is read after the loop that has overwritten it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); begin the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
+              `x` is read after the loop, which has overwritten it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); start the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
               x: `x` is written here
-              for i, (c,) in pl.range(n, init_values=(x,)):: the loop begins with it as `c`
+              for i, (c,) in pl.range(n, init_values=(x,)):: the loop starts with it as `c`
         "#]],
     );
     check(
         &format!("{LOOP}v = pl.slice(x, [16, 64], [0, 0])\nif n > 4:\n    out = pl.store(v, [64, 0], out)"),
         expect![[r#"
             pl.store(v, [64, 0], out)
-              `x`, as `v`, is read after the loop that has overwritten it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); begin the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
+              `x`, as `v`, is read after the loop, which has overwritten it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); start the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
               x: `x` is written here
-              for i, (c,) in pl.range(n, init_values=(x,)):: the loop begins with it as `c`
+              for i, (c,) in pl.range(n, init_values=(x,)):: the loop starts with it as `c`
         "#]],
     );
     // Read before it only, or not at all.
@@ -89,9 +89,9 @@ fn what_is_read_in_the_loop() {
         &reads("for i, (c,) in pl.range(2, init_values=(x,)):"),
         expect![[r#"
             pl.add(c, x)
-              `x` is read in each iteration, and the first one overwrites it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); begin the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
+              `x` is read in each iteration, but the first one overwrites it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); start the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
               x: `x` is written here
-              for i, (c,) in pl.range(2, init_values=(x,)):: the loop begins with it as `c`
+              for i, (c,) in pl.range(2, init_values=(x,)):: the loop starts with it as `c`
         "#]],
     );
     // There is no second iteration.
@@ -115,9 +115,9 @@ fn what_a_loop_around_begins_with_again() {
         &format!("for k in pl.range(2):\n{inner}"),
         expect![[r#"
             pl.add(c, c)
-              `x`, as `c`, is read again by the loop around, when it is overwritten: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); begin the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
+              `x`, as `c`, is read again by the enclosing loop, after it was overwritten: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); start the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
               x: `x` is written here
-              for i, (c,) in pl.range(n, init_values=(x,)):: the loop begins with it as `c`
+              for i, (c,) in pl.range(n, init_values=(x,)):: the loop starts with it as `c`
         "#]],
     );
     silent(&format!("for k in pl.range(1):\n{inner}"));
@@ -134,9 +134,9 @@ fn what_is_not_certain() {
         &format!("if n > 1:\n{within}{store}"),
         expect![[r#"
             pl.store(x, [64, 0], out)
-              `x` is read after the loop that has overwritten it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); begin the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
+              `x` is read after the loop, which has overwritten it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); start the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
               x: `x` is written here
-              for i, (c,) in pl.range(n, init_values=(x,)):: the loop begins with it as `c`
+              for i, (c,) in pl.range(n, init_values=(x,)):: the loop starts with it as `c`
         "#]],
     );
     silent(&format!("if n > 1:\n{within}else:\n    {store}"));

@@ -219,7 +219,7 @@ impl Division<'_> {
         if reduces_along(call.op, self.cut.mode) {
             let (op, mode, divided) = (call.op.op().name, self.cut.mode.name(), self.axis_name());
             let message = format!(
-                "`{op}` reduces on the split axis: `pl.split(pl.SplitMode.{mode})` gives each vector unit half of the {divided}, so that each would have a partial result; divide the other axis"
+                "`{op}` reduces on the split axis: `pl.split(pl.SplitMode.{mode})` gives each vector unit half of the {divided}, so each would have only a partial result; divide the other axis"
             );
             self.reject(call.origin, message);
         }
@@ -229,7 +229,7 @@ impl Division<'_> {
     fn refuse_generator(&mut self, call: &Call) {
         if matches!(call.op, OpId::CI | OpId::RANDOM) {
             let message = format!(
-                "automatic split-axis halving of `{}` is not supported because its generated values depend on position; move it outside of the scope with `pl.split`",
+                "automatic split-axis halving of `{}` is not supported because its generated values depend on position; move it out of the scope with `pl.split`",
                 call.op.op().name
             );
             self.reject(call.origin, message);
@@ -248,11 +248,11 @@ impl Division<'_> {
             }
             Some(true) if extent.is_multiple_of(2) => return,
             Some(true) => format!(
-                "`{name}` goes to the cube with {extent} {axis}, but the halves of both vector units make {}: the compiler cannot put an odd number together again; pad it by one",
+                "`{name}` goes to the cube with {extent} {axis}, but the halves of both vector units make {}: the compiler cannot join an odd number; pad it by one",
                 extent + 1
             ),
             None => format!(
-                "`{name}` goes to the cube, which puts it together of the halves of both vector units, but with `pl.split(pl.SplitMode.{mode})` they have no halves of it: what loops carry, branches choose or `=` copies stays whole, and so does an extent of one; hand over the result of an operation that is before the move"
+                "`{name}` goes to the cube, which joins the halves of both vector units, but with `pl.split(pl.SplitMode.{mode})` they have no halves of it: tiles that a loop carries, a branch chooses or `=` copies stay whole, and so does an extent of one; pass the result of an operation instead"
             ),
         };
         self.reject(at, message);
@@ -268,16 +268,16 @@ impl Division<'_> {
             return;
         }
         if valid.iter().any(|extent| extent.as_int().is_none()) {
-            let what = "a tile from the cube of which it is known only at run time how much is valid,";
+            let what = "a tile from the cube whose valid part is known at run time only,";
             return self.kernel.notes.push(not_modelled(at, what));
         }
         let message = match self.cut.mode {
             SplitMode::LeftRight => format!(
-                "of the {columns} columns that come from the cube some are not valid, and with `pl.split(pl.SplitMode.LEFT_RIGHT)` the vector units would have different numbers of them: divide the rows with UP_DOWN, or make all columns valid with `pl.set_validshape`"
+                "some of the {columns} columns from the cube are not valid, and with `pl.split(pl.SplitMode.LEFT_RIGHT)` the vector units would get different numbers of them; divide the rows with UP_DOWN, or make all columns valid with `pl.set_validshape`"
             ),
             SplitMode::UpDown if *valid_rows == int(*rows) => return,
             SplitMode::UpDown => format!(
-                "of the {rows} rows and of the {columns} columns that come from the cube some are not valid, and with `pl.split(pl.SplitMode.UP_DOWN)` one of both must be whole: make all columns valid with `pl.set_validshape`"
+                "some of the {rows} rows and some of the {columns} columns from the cube are not valid, but with `pl.split(pl.SplitMode.UP_DOWN)` one of the two must be complete; make all columns valid with `pl.set_validshape`"
             ),
         };
         self.reject(at, message);
@@ -287,7 +287,7 @@ impl Division<'_> {
         let axis = self.axis_name();
         let valid = first + second;
         let message = format!(
-            "of the {axis} that come from the cube {valid} are valid, so that one vector unit has {first} and the other {second}: that must be as many, one more, or none for the other. The compiler cuts {valid} {axis} in the middle only where nothing else in the scope is divided; make all {axis} valid with `pl.set_validshape`, or move loads and what goes back to the cube out of the scope"
+            "{valid} of the {axis} from the cube are valid, so one vector unit gets {first} and the other {second}: the first must get as many as the second or one more, or the second none. The compiler cuts {valid} {axis} in the middle only if nothing else in the scope is divided; make all {axis} valid with `pl.set_validshape`, or move loads and tiles that go back to the cube out of the scope"
         );
         self.reject(at, message);
     }

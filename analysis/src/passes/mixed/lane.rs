@@ -170,8 +170,7 @@ impl<'a> Lane<'a> {
         });
         let Some((var, at)) = again else { return };
         let message = format!(
-            "a loop begins with what is computed of `{}`, which goes from one core to the other in halves: the compiler stops \
-             (ExpandMixedKernel: \"explicit split-reshape op survived\"). Let it begin with something else",
+            "a loop starts with a value computed from `{}`, which passes between the cores in halves; the compiler stops (ExpandMixedKernel: \"explicit split-reshape op survived\"). Start the loop with another value",
             self.kernel.var(var).name
         );
         self.kernel.rejections.push(Rejection::new(at, Code::Rejected, message));
@@ -190,8 +189,7 @@ impl<'a> Lane<'a> {
         let Some(var) = carried.map(|var| self.kernel.var(var)) else { return };
         let (name, at, code) = (&var.name, var.origin, Code::Rejected);
         let message = format!(
-            "`{name}` is carried by a loop that moves it to the other core, and both cores go through the loop with it: the compiler \
-             stops (ExpandMixedKernel: a carry of the loop \"is not an IterArg after mutation\"). Move a copy: `moved = {name}` first"
+            "`{name}` is carried by a loop that moves it to the other core, and both cores run the loop with it; the compiler stops (ExpandMixedKernel: a carry of the loop \"is not an IterArg after mutation\"). Move a copy: write `moved = {name}` first"
         );
         self.kernel.rejections.push(Rejection::new(at, code, message));
     }

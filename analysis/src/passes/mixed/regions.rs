@@ -69,17 +69,17 @@ impl Checks<'_> {
         if let Some((var, ..)) = crossing {
             let var = &self.kernel.var(var).name;
             return Some(format!(
-                "`{var}` is made on the cube, outside of `pl.split_aiv`, and `{name}` reads it on the vector units: bring it over with `{var} = pl.aiv_shard({var})` first"
+                "`{var}` is produced on the cube, outside `pl.split_aiv`, but `{name}` reads it on the vector units; move it with `{var} = pl.aiv_shard({var})` first"
             ));
         }
         if self.core(call) == Core::Cube {
             return Some(format!(
-                "`{name}` runs on the cube, but `pl.split_aiv` holds what the vector units do: move it out of the region"
+                "`{name}` runs on the cube, but `pl.split_aiv` is for work of the vector units; move it out of the region"
             ));
         }
         reduces_along(call.op, split?).then(|| {
             format!(
-                "`{name}` reduces on the split axis, of which each vector unit has a part only: reduce the other axis, or put the parts together with `pl.aic_gather` first"
+                "`{name}` reduces along the split axis, of which each vector unit has only a part; reduce the other axis, or join the parts with `pl.aic_gather` first"
             )
         })
     }
@@ -91,10 +91,10 @@ impl Checks<'_> {
         match (call.op, from) {
             (OpId::AIV_SHARD, Space::Acc) | (OpId::AIC_GATHER, Space::Vec) => None,
             (OpId::AIV_SHARD, from) => Some(format!(
-                "`pl.aiv_shard` brings a product of the cube to the vector units, but its operand lies in {from}: take the `pl.aiv_shard` away, or shard what `pl.matmul` makes of it"
+                "`pl.aiv_shard` moves a product of the cube to the vector units, but its operand is in {from}; remove the `pl.aiv_shard`, or shard the result of a `pl.matmul`"
             )),
             (_, from) => Some(format!(
-                "`pl.aic_gather` brings what the vector units made to the cube, but its operand lies in {from}: gather a tile in Vec"
+                "`pl.aic_gather` moves a tile of the vector units to the cube, but its operand is in {from}; gather a tile in Vec"
             )),
         }
     }
@@ -102,7 +102,7 @@ impl Checks<'_> {
     fn outside(&self, call: &Call) -> Option<String> {
         let name = call.op.op().name;
         if call.op.crosses_cores() {
-            return Some(format!("`{name}` marks the boundary of `pl.split_aiv`, so it must stand inside of one"));
+            return Some(format!("`{name}` marks the boundary of `pl.split_aiv`, so it must be inside one"));
         }
         if is_load_or_store(call) {
             return None;
@@ -114,12 +114,12 @@ impl Checks<'_> {
         if let Some((var, ..)) = crossing {
             let var = &self.kernel.var(var).name;
             return Some(format!(
-                "`{var}` is made in `pl.split_aiv`, and `{name}` reads it on the cube, outside: hand it over with `{var} = pl.aic_gather({var})` in the region"
+                "`{var}` is produced in `pl.split_aiv`, but `{name}` reads it on the cube, outside; write `{var} = pl.aic_gather({var})` in the region"
             ));
         }
         (self.core(call) == Core::Vector && !has_stated_core(call)).then(|| {
             format!(
-                "`{name}` runs on the vector units, but this kernel says with `pl.split_aiv` where those work: put it into a region, `for _ in pl.split_aiv(2, mode=pl.SplitMode.NONE):` for what both do whole"
+                "`{name}` runs on the vector units, but this kernel has `pl.split_aiv` regions for their work; put it into a region, `for _ in pl.split_aiv(2, mode=pl.SplitMode.NONE):` if both units do all of it"
             )
         })
     }

@@ -95,7 +95,7 @@ impl Versions<'_> {
         } else if self.received.contains(&var) {
             let Var { name, origin, .. } = self.kernel.var(var);
             let reason = format!(
-                "`{name}`, which comes from the other core and is assigned again before its place in the queue is free"
+                "`{name}`, which comes from the other core and is assigned again before its slot of the queue is freed"
             );
             self.kernel.notes.push(Note { at: *origin, reason: Reason::new(reason) });
         }

@@ -73,7 +73,7 @@ impl Conversion<'_> {
                 let param = merging.loaded_for(value).filter(|param| self.is_like(*param, ty))?;
                 if handover.unclear.contains(&param) {
                     let what = format!(
-                        "whether something else reads `{}`, so that a result may be stored to it",
+                        "`{}`, which a result may only be stored to if nothing else reads it",
                         self.kernel.var(param).name
                     );
                     self.note(self.kernel.origin, what);

@@ -35,7 +35,7 @@ impl Conversion<'_> {
             return self.not_modelled(site, "`pl.gather` other than by an index of two axes or by a mask".to_owned());
         };
         if !matches!(call.int(AttrName::Dim), Some(-1 | 1)) || call.args.len() != 2 {
-            return self.not_modelled(site, "`pl.gather` along another axis than the last".to_owned());
+            return self.not_modelled(site, "`pl.gather` along an axis other than the last".to_owned());
         }
         match self.target {
             Target::Ascend910b => self.gather_rows(site, &source, &index),

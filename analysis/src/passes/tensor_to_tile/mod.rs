@@ -39,7 +39,7 @@ pub(super) fn run(kernel: &mut Kernel, target: Target) {
         && let Some(at) = computes(kernel)
     {
         let reason =
-            "an operation on tensors in a kernel for one core, of which the compiler makes no tiles".to_owned();
+            "an operation on tensors in a kernel for one core, for which the compiler makes no tiles".to_owned();
         return kernel.notes.push(Note { at, reason: Reason::new(reason) });
     }
     let body = std::mem::take(&mut kernel.body);

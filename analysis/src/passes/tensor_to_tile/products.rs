@@ -13,7 +13,7 @@ impl Conversion<'_> {
         for (index, flag) in [(first, AttrName::ATrans), (first + 1, AttrName::BTrans)] {
             let transposed = call.flag(flag);
             let Some(operand) = args.get(index).and_then(Operand::var) else {
-                return self.not_modelled(site, "a product of something that is not known".to_owned());
+                return self.not_modelled(site, "a product of an unknown operand".to_owned());
             };
             let Some(placed) = self.product_operand(site, operand, transposed) else { return };
             args[index] = Operand::Var(placed);
@@ -41,7 +41,7 @@ impl Conversion<'_> {
             false => operand,
         };
         if self.kernel.tile(placed).is_none() {
-            self.not_modelled(site, format!("a product of `{name}`, which is not known"));
+            self.not_modelled(site, format!("a product of the unknown `{name}`"));
             return None;
         }
         if !transposed {

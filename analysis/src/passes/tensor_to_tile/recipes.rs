@@ -89,12 +89,12 @@ impl Conversion<'_> {
         let name = self.kernel.var(in_memory).name.clone();
         if self.written.contains(&in_memory) {
             let message = format!(
-                "`{name}` was written in parts and lies in global memory, but `{}` takes what is on chip; take a window of it: `{name}[...]`",
+                "`{name}` was written in parts and is in global memory, but `{}` takes values on chip; use a window of it: `{name}[...]`",
                 call.op.op().name
             );
             self.kernel.rejections.push(Rejection::new(call.origin, Code::InvalidOperand, message));
         }
-        Some(format!("`{name}`, which is in global memory here, as a whole; take a window of it: `{name}[...]`"))
+        Some(format!("`{name}`, which is in global memory here, as a whole; use a window of it: `{name}[...]`"))
     }
 
     fn arithmetic(&mut self, site: Site, row_form: OpId, mut call: Call) {
@@ -144,7 +144,7 @@ impl Conversion<'_> {
             return self.not_modelled(site, what);
         }
         let Some((_, source)) = self.tile(call.args.first()) else {
-            return self.not_modelled(site, format!("`{}` of something that is not known", op.op().name));
+            return self.not_modelled(site, format!("`{}` of an unknown operand", op.op().name));
         };
         let (name, why) = match scratch {
             Scratch::Widened => ("tmp_tile", Why::ReductionScratch),
@@ -178,7 +178,7 @@ impl Conversion<'_> {
             return self.not_modelled(site, what);
         }
         let (Some((_, lhs)), Some(rhs)) = (self.tile(call.args.first()), call.args.get(1)) else {
-            return self.not_modelled(site, "a comparison of something that is not known".to_owned());
+            return self.not_modelled(site, "a comparison of an unknown operand".to_owned());
         };
         let (op, shape, dtype) = match (self.tile(Some(rhs)), rhs) {
             (Some((_, rhs)), _) => {
@@ -197,7 +197,7 @@ impl Conversion<'_> {
             (None, Operand::Var(var)) if matches!(self.kernel.var(*var).ty, Type::Scalar(_)) => {
                 (OpId::CMPS, lhs.shape.clone(), lhs.dtype)
             }
-            _ => return self.not_modelled(site, "a comparison with something that is not known".to_owned()),
+            _ => return self.not_modelled(site, "a comparison with an unknown operand".to_owned()),
         };
         let mask = self.insert(site.inserting(Why::ComparisonMask), "cmp_mask", op, call.args, call.attrs);
         let [one, zero] = [("cmp_one", 1.0), ("cmp_zero", 0.0)].map(|(name, value)| {
@@ -232,7 +232,7 @@ impl Conversion<'_> {
             let Some(var) = arg.var() else { continue };
             let Some(var) = self.on_vector(site, var) else { return };
             let Some(tile) = self.kernel.tile(var).cloned() else {
-                return self.not_modelled(site, "a merge of something that is not known".to_owned());
+                return self.not_modelled(site, "a merge of an unknown operand".to_owned());
             };
             args.push(Operand::Var(var));
             tiles.push(tile);
@@ -262,7 +262,7 @@ impl Conversion<'_> {
     fn gather_row(&mut self, site: Site, call: Call) {
         match self.tile(call.args.first()) {
             Some(_) => self.finish(site, OpId::GATHER_ROW, call.args, call.attrs),
-            None => self.not_modelled(site, "rows gathered into something that is not on chip".to_owned()),
+            None => self.not_modelled(site, "rows gathered into a destination that is not on chip".to_owned()),
         }
     }
 
@@ -278,8 +278,7 @@ impl Conversion<'_> {
         {
             let shape = &tile.shape;
             let message = format!(
-                "a local tensor of {shape:?} {} takes {bytes} bytes; the compiler refuses those that are larger than the \
-                 unified buffer of {} ({capacity} bytes), even as an accumulator: make it smaller, or create it outside of the scope",
+                "a local tensor of {shape:?} {} takes {bytes} bytes; the compiler refuses tensors larger than the unified buffer of {} ({capacity} bytes), even as an accumulator; make it smaller, or create it outside the scope",
                 tile.dtype, self.target,
             );
             self.kernel.rejections.push(Rejection::new(site.at, Code::OperandTooLarge, message));

@@ -13,7 +13,7 @@ impl Conversion<'_> {
         };
         let in_memory = [0, 2].into_iter().all(|index| self.tensor(call.args.get(index)).is_some());
         let (Some((_, target)), true, None) = (self.tensor(call.args.first()), in_memory, site.result) else {
-            return self.not_modelled(site, format!("`{}` of what is on chip, or as a value", call.op.op().name));
+            return self.not_modelled(site, format!("`{}` of a value on chip, or as a value", call.op.op().name));
         };
         let chunk = |name| call.int(name).filter(|extent| *extent > 0).and_then(|extent| u64::try_from(extent).ok());
         let window = match call.args.get(5) {

@@ -56,7 +56,7 @@ pub(crate) fn result_type(call: &Call, vars: &[Var], constants: &FxHashMap<VarId
 
 fn no_dtype(var: Option<&Var>) -> Reason {
     let name = var.map_or("a tensor", |var| var.name.as_str());
-    Reason::new(format!("the element type of `{name}` is not known"))
+    Reason::new(format!("the element type of `{name}` is unknown"))
 }
 
 /// Runs the recipe on tiles like the operands, in a kernel that holds nothing else.

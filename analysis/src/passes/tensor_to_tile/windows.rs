@@ -12,10 +12,10 @@ impl Conversion<'_> {
             return self.finish(site, OpId::SLICE, call.args, attrs);
         }
         let Some((tensor, _)) = self.tensor(call.args.first()) else {
-            return self.not_modelled(site, "a window of something that is not known".to_owned());
+            return self.not_modelled(site, "a window of an unknown operand".to_owned());
         };
         let (Some(Operand::List(shape)), Some(Operand::List(offsets))) = (call.args.get(1), call.args.get(2)) else {
-            return self.not_modelled(site, "a window whose extents are not known".to_owned());
+            return self.not_modelled(site, "a window with unknown extents".to_owned());
         };
         let (shape, offsets) = (shape.clone(), offsets.clone());
         let valid = match call.args.get(3) {
@@ -69,10 +69,7 @@ impl Conversion<'_> {
                         Type::Unknown(reason) => Some(reason.clone()),
                         _ => None,
                     });
-                self.not_modelled(
-                    site,
-                    unknown.unwrap_or_else(|| Reason::new("a write of something that is not known")),
-                );
+                self.not_modelled(site, unknown.unwrap_or_else(|| Reason::new("a write of an unknown value")));
             }
         }
     }

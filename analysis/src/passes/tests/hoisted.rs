@@ -159,7 +159,7 @@ for i in pl.range(2):
             hid_mat in 1 loops
             hid_mat_Left in 1 loops
             t__tmp_v0_Right in 1 loops
-            note: the load of `hid`, which the compiler may take out of the loop
+            note: the load of `hid`, which the compiler may move out of the loop
         "#]],
     );
 }

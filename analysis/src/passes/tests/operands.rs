@@ -197,7 +197,7 @@ for i in pl.range(4):
         expect![[r#"
             AIC k_aic
             for i in range(0, 4, 1):
-            invalid-operand: `tile.abs` requires `x` in Vec, but it is in Mat, and the compiler moves nothing for a statement that stands alone in its loop or branch; write `pl.move(x, target_memory=pl.Mem.Vec)` before it
+            invalid-operand: `tile.abs` requires `x` in Vec, but it is in Mat, and the compiler adds no move for a statement that is alone in its loop or branch; write `pl.move(x, target_memory=pl.Mem.Vec)` before it
             AIV k_aiv
             subblock_idx: Scalar[INDEX] = tile.get_subblock_idx()
             if (subblock_idx == 0):
@@ -256,7 +256,7 @@ out = pl.store(acc, [0, 0], out)",
                 yield p
             z: Tile[[64, 64], INT32, Acc] = tile.reinterpret_view(acc.3, dtype=INT32)
             out.2: Out Tensor[[512, 512], FP32] = tile.store(acc.3, [0, 0], out, atomic=0)
-            invalid-operand: `tile.reinterpret_view` requires a tile without boxes (slayout=none_box), but `acc` is in Acc, where rows lie in boxes; take the view of the tensor that it is loaded from or stored to
+            invalid-operand: `tile.reinterpret_view` requires a tile without boxes (slayout=none_box), but `acc` is in Acc, where rows are stored in boxes; view the tensor that it is loaded from or stored to instead
         "#]],
     );
 }

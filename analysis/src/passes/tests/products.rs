@@ -70,7 +70,7 @@ out = pl.store(d, [256, 0], out)",
             out.2: Out Tensor[[512, 512], FP32] = tile.store(c, [0, 0], out, atomic=0)
             out.3: Out Tensor[[512, 512], FP32] = tile.store(d, [0, 0], out.2, atomic=0)
             out.4: Out Tensor[[512, 512], FP32] = tile.store(d, [256, 0], out.3, atomic=0)
-            operand-too-large: tile.matmul left operand 'l' is already resident in Left (L0A) with physical shape [128, 256] and dtype FP32, requiring 131072 bytes, but ascend910b provides 65536 bytes; keep the operand in Mat and pass it directly to tile.matmul, so that the compiler chooses tiles that fit, or extract a smaller Left tile
+            operand-too-large: tile.matmul left operand 'l' is already resident in Left (L0A) with physical shape [128, 256] and dtype FP32, requiring 131072 bytes, but ascend910b provides 65536 bytes; keep the operand in Mat and pass it directly to tile.matmul: the compiler then chooses tiles that fit; or extract a smaller Left tile
         "#]],
     );
 }
@@ -123,8 +123,8 @@ for i in pl.range(2):
                 c.4: Tile[[512, 512], FP32, Acc] = tile.matmul_acc(c.2, y_Left, x_Right)
                 yield c.4
             not modelled: `tile.matmul` of [512, 64] x [64, 512], which the compiler computes in parts
-            not modelled: a cast of a product, which the compiler may fold into the product's way out
-            not modelled: a value that one core makes and the other reads without a move
+            not modelled: a cast right after a product, because the compiler may fuse it into the store of the product
+            not modelled: a value produced on one core and read on the other without an explicit move
         "#]],
     );
 }

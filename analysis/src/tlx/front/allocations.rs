@@ -41,7 +41,7 @@ impl Front {
             other => {
                 let message = format!("storage must be a tlx.storage_kind, got {}", other.type_name());
                 self.refuse(frame, arg, Code::Rejected, message);
-                Err(Reason::new("the storage is no tlx.storage_kind"))
+                Err(Reason::new("the storage is not a tlx.storage_kind"))
             }
         }
     }
@@ -64,7 +64,7 @@ impl Front {
                 }
             },
             Value::Constant(Constant::Unknown(reason)) => Some(Err(reason)),
-            _ => Some(Err(Reason::new("`buffer_size_bytes` is no integer"))),
+            _ => Some(Err(Reason::new("`buffer_size_bytes` is not an integer"))),
         });
         let (name, name_at) = self.named(frame, expr);
         let id = SpecId(self.kernel.specs.len() as u32);
@@ -87,7 +87,7 @@ impl Front {
         let dtype = match dtype.map(|dtype| self.value(frame, dtype)) {
             Some(Value::Constant(Constant::Unknown(reason))) => Err(reason),
             Some(Value::Constant(constant)) => {
-                Dtype::from_constant(&constant).ok_or_else(|| Reason::new("the element type is no `tl.dtype`"))
+                Dtype::from_constant(&constant).ok_or_else(|| Reason::new("the element type is not a `tl.dtype`"))
             }
             _ => Err(Reason::new("the element type is missing")),
         };
@@ -152,7 +152,7 @@ impl Front {
                 extents.into_iter().map(|extent| self.extent(frame, arg, extent)).collect()
             }
             Value::Constant(Constant::Unknown(reason)) => Err(reason),
-            _ => Err(Reason::new("the shape is no tuple")),
+            _ => Err(Reason::new("the shape is not a tuple")),
         }
     }
 
@@ -164,7 +164,7 @@ impl Front {
                 Reason::new(format!("an extent of the shape is {extent}"))
             }),
             Constant::Unknown(reason) => Err(reason),
-            _ => Err(Reason::new("an extent of the shape is no integer")),
+            _ => Err(Reason::new("an extent of the shape is not an integer")),
         }
     }
 
@@ -177,7 +177,7 @@ impl Front {
         if let Some(demand) = demand {
             if self.mentions_tensor(frame, arg) {
                 let why = match frame.ast.expr(arg) {
-                    Expr::Call { .. } => "what is computed at run time is a tensor",
+                    Expr::Call { .. } => "a value computed at run time is a tensor",
                     _ => "a number that is assigned to a plain name is a tensor; annotate the name with `tl.constexpr`",
                 };
                 self.refuse(frame, arg, Code::Rejected, format!("{demand}: {why}"));
@@ -196,7 +196,7 @@ impl Front {
                 Err(Reason::new(format!("the number of buffers is {num}")))
             }
             Value::Constant(Constant::Unknown(reason)) => Err(reason),
-            _ => Err(Reason::new("the number of buffers is no integer")),
+            _ => Err(Reason::new("the number of buffers is not an integer")),
         }
     }
 
@@ -249,7 +249,7 @@ impl Front {
                 let message =
                     format!("reuse must be a buffered_tensor or storage_alias_spec, got {}", other.type_name());
                 self.refuse(frame, reuse, Code::Rejected, message);
-                Backing::Unknown(Reason::new("`reuse` is no buffer"))
+                Backing::Unknown(Reason::new("`reuse` is not a buffer"))
             }
         }
     }

@@ -67,7 +67,7 @@ impl Front {
             let value = match (given.and_then(|i| values.get(i)), param.default) {
                 (Some(value), _) => value.clone(),
                 (None, Some(default)) => Value::Constant(eval::evaluate(ast, default, frame.scope)),
-                (None, None) => Value::unknown(format!("`{param_name}` is not given to `{name}`")),
+                (None, None) => Value::unknown(format!("`{param_name}` is not passed to `{name}`")),
             };
             frame.names.insert(param_name.to_owned(), Bound { value, plain: false });
         }

@@ -187,14 +187,14 @@ impl Front {
                 match eval::truth(&condition) {
                     Some(true) => self.comprehend(frame, element, inner, values),
                     Some(false) => Ok(()),
-                    None => Err(Reason::new("a condition is not known")),
+                    None => Err(Reason::new("a condition is unknown")),
                 }
             }
             Clause::For { target, iter } => {
                 let items = match self.evaluate(frame, *iter) {
                     Constant::List(items) | Constant::Tuple(items) => items,
                     Constant::Unknown(reason) => return Err(reason),
-                    _ => return Err(Reason::new("goes through no list")),
+                    _ => return Err(Reason::new("iterates over a value that is not a list")),
                 };
                 for item in items {
                     self.bind(frame, *target, Value::Constant(item), true);
@@ -220,7 +220,7 @@ impl Front {
             None => {
                 let reason = match value {
                     Constant::Unknown(reason) => reason,
-                    _ => Reason::new("a condition is decided at run time"),
+                    _ => Reason::new("a condition is known at run time only"),
                 };
                 let then = self.uncertainly(reason.clone(), |front| front.value(frame, then));
                 let otherwise = self.uncertainly(reason.clone(), |front| front.value(frame, otherwise));
@@ -244,10 +244,10 @@ impl Front {
                 Constant::Int(at) => {
                     let at = if at < 0 { at + values.len() as i64 } else { at };
                     let element = usize::try_from(at).ok().and_then(|at| values.get(at)).cloned();
-                    element.unwrap_or_else(|| Value::unknown("the index is outside of the list"))
+                    element.unwrap_or_else(|| Value::unknown("the index is out of range"))
                 }
                 Constant::Unknown(reason) => Value::Constant(Constant::Unknown(reason)),
-                _ => Value::unknown("indexes a list with something that is no integer"),
+                _ => Value::unknown("indexes a list with a value that is not an integer"),
             },
             Value::Constant(_) => {
                 self.effects(frame, index);
@@ -256,7 +256,7 @@ impl Front {
             Value::Spec(_) | Value::Group(_) => {
                 let message = format!("a {} cannot be indexed; index the buffers that use it", base.type_name());
                 self.refuse(frame, expr, Code::Rejected, message);
-                Value::unknown("indexes something that is no buffer")
+                Value::unknown("indexes a value that is not a buffer")
             }
         }
     }

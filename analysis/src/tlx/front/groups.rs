@@ -46,7 +46,7 @@ impl Front {
                 (Some("group_type"), Value::Constant(Constant::Unknown(reason))) => group.kind = Err(reason),
                 (Some("group_type"), Value::Constant(constant)) => {
                     let kind = GroupKind::from_constant(&constant);
-                    group.kind = kind.ok_or_else(|| Reason::new("the group type is no tlx.reuse_group_type"));
+                    group.kind = kind.ok_or_else(|| Reason::new("the group type is not a tlx.reuse_group_type"));
                 }
                 (Some("group_size"), value) => group.size = self.group_size(frame, arg.value, value),
                 (Some(_), _) => {}
@@ -76,7 +76,7 @@ impl Front {
                 };
                 let message = format!("group_size must be a positive integer, got {got}");
                 self.refuse(frame, arg, Code::Rejected, message);
-                Err(Reason::new("the group size is no positive integer"))
+                Err(Reason::new("the group size is not a positive integer"))
             }
         }
     }
@@ -94,7 +94,7 @@ impl Front {
                 let message =
                     format!("reuse_group elements must be buffered_tensor or reuse_group, got {}", other.type_name());
                 self.refuse(frame, arg, Code::Rejected, message);
-                vec![Element::Unknown(Reason::new("an element of the group is no buffer"))]
+                vec![Element::Unknown(Reason::new("an element of the group is not a buffer"))]
             }
         }
     }

@@ -231,7 +231,7 @@ impl FrameScope<'_> {
     fn of_triton(&self, path: &[&str]) -> Option<Constant> {
         let canonical = language::canonical(self.imports, path)?;
         let is_member = canonical.split('.').count() == 2;
-        is_member.then(|| Constant::Unknown(Reason::new(format!("`{canonical}` is no constant that tilefit knows"))))
+        is_member.then(|| Constant::Unknown(Reason::new(format!("`{canonical}` is not a constant that tilefit knows"))))
     }
 }
 
@@ -243,7 +243,7 @@ impl Scope for FrameScope<'_> {
     fn constant(&self, name: &str) -> Option<Constant> {
         match self.names.get(name) {
             Some(Bound { value: Value::Constant(constant), .. }) => Some(constant.clone()),
-            Some(_) => Some(Constant::Unknown(Reason::new(format!("`{name}` is a buffer, and no constant")))),
+            Some(_) => Some(Constant::Unknown(Reason::new(format!("`{name}` is a buffer, not a constant")))),
             None => self.outer.constant(name),
         }
     }

@@ -70,7 +70,7 @@ impl Front {
                     frame.returned = value;
                     frame.done = true;
                 } else {
-                    frame.returned = Some(Value::unknown("a helper returns under a condition that is not known"));
+                    frame.returned = Some(Value::unknown("a helper returns under an unknown condition"));
                 }
             }
             Stmt::Other { body, .. } => {
@@ -110,7 +110,7 @@ impl Front {
         }
         let reason = match value.reason() {
             Some(reason) => reason.clone(),
-            None => Reason::new("a condition is decided at run time"),
+            None => Reason::new("a condition is known at run time only"),
         };
         let before = frame.names.clone();
         self.uncertainly(reason.clone(), |front| front.body(frame, body));
@@ -218,7 +218,10 @@ impl Front {
                     _ => Vec::new(),
                 };
                 for (i, &element) in elements.iter().enumerate() {
-                    let value = values.get(i).cloned().unwrap_or_else(|| Value::unknown("is taken out of no tuple"));
+                    let value = values
+                        .get(i)
+                        .cloned()
+                        .unwrap_or_else(|| Value::unknown("is unpacked from a value that is not a tuple"));
                     self.bind(frame, element, value, is_constexpr);
                 }
             }

@@ -74,7 +74,7 @@ impl Front {
                 rest.into_iter().fold(first, |one, other| one.or(other, &reason))
             }
             Value::Constant(constant @ Constant::Unknown(_)) => Value::Constant(constant),
-            _ => Value::unknown("a view of something that is no buffer"),
+            _ => Value::unknown("a view of a value that is not a buffer"),
         }
     }
 
@@ -146,7 +146,7 @@ impl Front {
                 {
                     let name = &self.kernel.buffer(id).name;
                     let message = format!(
-                        "index {index} is outside of this view of `{name}`, which has {rows} in its first dimension; nothing checks this at run time"
+                        "index {index} is outside this view of `{name}`, which has {rows} in its first dimension; nothing checks this at run time"
                     );
                     self.refuse_view(frame, at, Code::IndexOutOfRange, message);
                 }
@@ -174,7 +174,7 @@ impl Front {
                 Ok(Storage::Smem) => front.check_slice(frame, expr, id, &form, &offsets, &sizes),
                 _ => {}
             }
-            let extents = all_known(&sizes).ok_or_else(|| Reason::new("the shape of a slice is not known"));
+            let extents = all_known(&sizes).ok_or_else(|| Reason::new("the shape of a slice is unknown"));
             Value::Buffer { id, view: Some(Form { extents, is_slice: true, counts_buffers: false, ..form }) }
         })
     }
@@ -200,7 +200,7 @@ impl Front {
             }
             let extents = form.extents.and_then(|mut extents| {
                 let size = size.and_then(|size| u64::try_from(size).ok());
-                let size = size.ok_or_else(|| Reason::new("the size of a slice is not known"))?;
+                let size = size.ok_or_else(|| Reason::new("the size of a slice is unknown"))?;
                 extents.pop();
                 extents.push(size);
                 Ok(extents)
@@ -222,7 +222,8 @@ impl Front {
         let (Some(offsets), Some(sizes)) = (offsets, sizes) else { return };
         let name = self.kernel.buffer(id).name.clone();
         let ([row, column], [rows, columns]) = (offsets.as_slice(), sizes.as_slice()) else {
-            let message = format!("a slice of tensor memory has two offsets and two extents; `{name}` lies there");
+            let message =
+                format!("a slice of tensor memory has two offsets and two extents, and `{name}` is in tensor memory");
             return self.refuse_view(frame, at, Code::InvalidView, message);
         };
         let inner = form.extents.as_ref().ok().and_then(|extents| extents.iter().rev().nth(1).copied());
@@ -263,7 +264,7 @@ impl Front {
         }
         if offset % size != 0 {
             let message = format!(
-                "The split offset may not touch the tile: column {offset} of `{name}` is no multiple of the {size} columns of the slice"
+                "The split offset may not touch the tile: column {offset} of `{name}` is not a multiple of the {size} columns of the slice"
             );
             self.refuse_view(frame, at, Code::InvalidView, message);
         }
@@ -317,13 +318,13 @@ impl Front {
                 Ok(offset) if is_whole && !is_identity && offset != 0 && sizes.iter().all(Option::is_some) => (
                     Code::InvalidView,
                     format!(
-                        "A non zero offset found in a dimension that is not being split: {offset} in dimension {dim}, of which the slice of `{name}` has all {extent}"
+                        "A non zero offset found in a dimension that is not being split: {offset} in dimension {dim}, where the slice of `{name}` has all {extent}"
                     ),
                 ),
                 Ok(offset) if !is_whole && size.is_power_of_two() && !offset.is_multiple_of(size) => (
                     Code::InvalidView,
                     format!(
-                        "The split offset may not touch the tile: {offset} in dimension {dim} is no multiple of {size}, the extent of the slice of `{name}`"
+                        "The split offset may not touch the tile: {offset} in dimension {dim} is not a multiple of {size}, the extent of the slice of `{name}`"
                     ),
                 ),
                 Ok(offset) if !is_whole && offset >= extent => (
@@ -336,7 +337,7 @@ impl Front {
                 _ => (
                     Code::IndexOutOfRange,
                     format!(
-                        "the slice is outside of `{name}`: {size} from {offset} in dimension {dim}, which has {extent}; nothing checks this at run time"
+                        "the slice is outside `{name}`: {size} from {offset} in dimension {dim}, which has {extent}; nothing checks this at run time"
                     ),
                 ),
             };
@@ -356,7 +357,7 @@ impl Front {
         self.each(base, |front, id, view| {
             let form = front.form(id, view);
             let name = front.kernel.buffer(id).name.clone();
-            let mut permuted = Err(Reason::new("a permutation that is not known"));
+            let mut permuted = Err(Reason::new("an unknown permutation"));
             if let (Some(order), Some(rank)) = (&order, form.rank()) {
                 let mut sorted = order.clone();
                 sorted.sort_unstable();
@@ -398,7 +399,7 @@ impl Front {
                     Some(format!("TLX local_reshape only supports SMEM: `{name}` is in tensor memory"))
                 }
                 (Ok(Storage::Smem), Some(shape), Ok(extents)) if count(shape) != count(extents) => Some(format!(
-                    "number of src and dst elements of reshape must be the same: {shape:?} has not the elements of {extents:?} of `{name}`"
+                    "number of src and dst elements of reshape must be the same: {shape:?} does not have as many elements as {extents:?} of `{name}`"
                 )),
                 (Ok(Storage::Smem), ..) if form.is_slice => {
                     Some(format!("memdesc_reshape of memdesc_subslice: reshape `{name}` first, then take the slice"))
@@ -409,7 +410,7 @@ impl Front {
                 front.refuse_view(frame, expr, Code::InvalidView, message);
             }
             let counts_buffers = front.is_same_array(id, &form, shape.as_deref(), &form.dtype);
-            let extents = shape.clone().ok_or_else(|| Reason::new("the shape of a view is not known"));
+            let extents = shape.clone().ok_or_else(|| Reason::new("the shape of a view is unknown"));
             Value::Buffer { id, view: Some(Form { extents, counts_buffers, ..form }) }
         })
     }
@@ -421,7 +422,7 @@ impl Front {
         let dtype = match dtype.map(|dtype| self.value(frame, dtype)) {
             Some(Value::Constant(Constant::Unknown(reason))) => Err(reason),
             Some(Value::Constant(constant)) => {
-                Dtype::from_constant(&constant).ok_or_else(|| Reason::new("the element type is no `tl.dtype`"))
+                Dtype::from_constant(&constant).ok_or_else(|| Reason::new("the element type is not a `tl.dtype`"))
             }
             _ => Err(Reason::new("the element type is missing")),
         };
@@ -437,7 +438,7 @@ impl Front {
             let name = buffer.name.clone();
             let extents = match (reshapes, &shape) {
                 (true, Some(shape)) => Ok(shape.clone()),
-                (true, None) => Err(Reason::new("the shape of a view is not known")),
+                (true, None) => Err(Reason::new("the shape of a view is unknown")),
                 (false, _) => form.extents.clone(),
             };
             let is_array = form.counts_buffers;

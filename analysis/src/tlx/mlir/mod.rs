@@ -223,7 +223,7 @@ impl<'a> Printer<'a> {
     }
 
     fn line(&mut self, line: &str, certain: bool) {
-        let comment = if certain { "" } else { "  // under a condition that is not known" };
+        let comment = if certain { "" } else { "  // under an unknown condition" };
         let _ = writeln!(self.lines, "  {line}{comment}");
     }
 
@@ -324,7 +324,7 @@ impl<'a> Printer<'a> {
                 let base_ty = self.buffer_type(*base);
                 format!("{name} = tlx.local_alias {} : {base_ty} -> {ty}", self.buffers[base.0 as usize])
             }
-            Backing::Unknown(reason) => format!("// {name} : {ty} reuses what is not known: {reason}"),
+            Backing::Unknown(reason) => format!("// {name} : {ty} reuses an unknown buffer: {reason}"),
         };
         self.line(&line, buffer.certain);
     }

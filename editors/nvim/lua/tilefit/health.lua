@@ -14,7 +14,7 @@ local function check_editor()
   elseif vim.fn.has('nvim-0.10') == 1 then
     report.ok('Neovim 0.10: everything works; 0.11 also reads vim.lsp.config("tilefit", ...)')
   else
-    report.warn('Neovim before 0.10: diagnostics, hover and commands only', { 'Neovim 0.10 adds inlay hints' })
+    report.warn('Neovim before 0.10: diagnostics, hover and commands only', { 'use Neovim 0.10 for inlay hints' })
   end
 end
 
@@ -29,7 +29,7 @@ local function check_server()
   end
   local version = vim.fn.system({ path, '--version' })
   if vim.v.shell_error ~= 0 or not version:match('^tilefit ') then
-    report.error(('"%s --version" does not answer as tilefit does: %s'):format(path, vim.trim(version)))
+    report.error(('"%s --version" is not tilefit: it answers %s'):format(path, vim.trim(version)))
     return
   end
   report.ok(('%s (%s)'):format(vim.trim(version), vim.fn.exepath(path)))
@@ -38,13 +38,13 @@ end
 local function check_clients()
   local running = client.all()
   if #running == 0 then
-    report.info('no server is running: open a Python file')
+    report.info('no server is running; open a Python file to start one')
   end
   for _, lsp_client in ipairs(running) do
     report.ok(('serving %s'):format(lsp_client.config.root_dir or 'single files'))
   end
   for _, name in ipairs({ 'target', 'planner' }) do
-    report.info(('%s: %s'):format(name, tilefit.settings()[name] or 'what tilefit.toml or pyproject.toml says'))
+    report.info(('%s: %s'):format(name, tilefit.settings()[name] or tilefit.unset(name)))
   end
 end
 

@@ -24,6 +24,19 @@ function M.settings()
   return current
 end
 
+local defaults = { target = 'ascend910b', planner = 'auto' }
+
+--- In words, what is in force for `target` or `planner` where it is not set here.
+function M.unset(name)
+  for _, file in ipairs({ 'tilefit.toml', 'pyproject.toml' }) do
+    local found = vim.fn.findfile(file, '.;')
+    if found ~= '' then
+      return ('as in %s, else %s'):format(vim.fn.fnamemodify(found, ':~:.'), defaults[name])
+    end
+  end
+  return ('%s (default; no tilefit.toml found)'):format(defaults[name])
+end
+
 --- The server binary: `vim.g.tilefit.server.path`, then PATH, then where `cargo xtask install` puts it.
 function M.server()
   local configured = vim.tbl_get(vim.g.tilefit or {}, 'server', 'path')
@@ -256,7 +269,7 @@ for name in pairs(M.choices) do
     if value then
       M.set(name, value)
     else
-      vim.notify(('tilefit: the %s is %s'):format(name, M.settings()[name] or 'what the project says'))
+      vim.notify(('tilefit: the %s is %s'):format(name, M.settings()[name] or M.unset(name)))
     end
   end
 end

@@ -54,7 +54,7 @@ const LONGEST_TURN: Duration = Duration::from_millis(50);
 pub(super) const IDLE_THREADS_END: Duration = Duration::from_secs(2);
 
 /// Said to whoever asks for confirmation without having allowed it.
-const NOT_CONFIRMED: &str = "confirming a plan runs the compiler, which imports this file: set `confirm` to \"command\" or \"save\" in the settings of your editor to allow it";
+const NOT_CONFIRMED: &str = "confirming a plan runs the compiler, which imports this file; to allow that, set `confirm` to \"command\" or \"save\" in the settings of your editor";
 
 /// Threads that share the work of a document that is new.
 const MOST_PARTS: usize = 2;

@@ -113,7 +113,7 @@ impl Backend {
 
     pub(crate) async fn text_document_content(&self, params: TextDocumentContentParams) -> Result<TextDocumentContent> {
         let Some((source, kernel)) = text_document_content::source_of(&params.uri) else {
-            return Err(Error::invalid_params(format!("{} is no document of tilefit", params.uri.as_str())));
+            return Err(Error::invalid_params(format!("{} is not a document of tilefit", params.uri.as_str())));
         };
         let name = kernel.clone();
         let code = self

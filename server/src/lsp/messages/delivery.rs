@@ -105,7 +105,7 @@ async fn pull_settings(client: Client, queue: Queue) {
             let settings = values.pop().filter(|value| !value.is_null());
             queue.post(Event::EditorSettings(settings.unwrap_or_else(|| Value::Object(Default::default()))));
         }
-        Err(error) => complain(&format!("the client did not tell its settings: {error}")),
+        Err(error) => complain(&format!("the client did not send its settings: {error}")),
     }
 }
 

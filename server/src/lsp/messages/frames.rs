@@ -67,7 +67,7 @@ fn read_frame(input: &mut impl BufRead) -> io::Result<Frame> {
     loop {
         let mut line = Vec::new();
         if input.by_ref().take(MAX_HEADER_BYTES).read_until(b'\n', &mut line)? == 0 {
-            return Ok(if garbage { Frame::Malformed("the input ends inside of a header".into()) } else { Frame::End });
+            return Ok(if garbage { Frame::Malformed("the input ends inside a header".into()) } else { Frame::End });
         }
         let line = String::from_utf8_lossy(&line);
         let line = line.trim_end();
@@ -113,7 +113,7 @@ fn check(body: Vec<u8>) -> Vec<u8> {
     }
     let why = match serde_json::from_slice::<Message>(&body) {
         Ok(_) => return body,
-        Err(error) if error.is_data() => "this is JSON, but no JSON-RPC message".to_owned(),
+        Err(error) if error.is_data() => "this is JSON, but not a JSON-RPC message".to_owned(),
         Err(error) => error.to_string(),
     };
     let id = serde_json::from_slice::<Value>(&body).ok().and_then(|value| value.get("id").cloned());

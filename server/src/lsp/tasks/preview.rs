@@ -92,7 +92,7 @@ pub(crate) fn refresh(view: View, previews: &[Preview], outbox: &Outbox) -> Opti
         let code = catch_unwind(AssertUnwindSafe(|| answers::generated_code_of(&view, &preview.kernel)));
         let text = match code {
             Ok(Ok(Some(code))) => code.text,
-            Ok(Ok(None)) => format!("// tilefit: there is no kernel {} any more\n", preview.kernel),
+            Ok(Ok(None)) => format!("// tilefit: kernel {} no longer exists\n", preview.kernel),
             Ok(Err(Cancelled)) => return Some(view.uri.clone()),
             Err(_) => continue, // it is said when the text is asked for
         };
