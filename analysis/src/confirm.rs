@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// What a compiler is asked: one kernel, with all that its plan depends on beside the source.
@@ -211,4 +212,32 @@ pub struct Tile {
 pub struct Answered {
     pub question: Question,
     pub answer: Answer,
+}
+
+/// All that was answered about a text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Answers(FxHashMap<Question, Answer>);
+
+impl Answers {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn to(&self, question: &Question) -> Option<&Answer> {
+        self.0.get(question)
+    }
+}
+
+impl Extend<Answered> for Answers {
+    fn extend<I: IntoIterator<Item = Answered>>(&mut self, answered: I) {
+        self.0.extend(answered.into_iter().map(|it| (it.question, it.answer)));
+    }
+}
+
+impl FromIterator<Answered> for Answers {
+    fn from_iter<I: IntoIterator<Item = Answered>>(answered: I) -> Answers {
+        let mut answers = Answers::default();
+        answers.extend(answered);
+        answers
+    }
 }

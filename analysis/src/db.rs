@@ -13,7 +13,7 @@ use tilefit_syntax::ast::{self, Ast, ExprId, Spans};
 use tilefit_syntax::{BlockKey, BlockKind, BlockSource, Document};
 
 use crate::codegen::{self, Generated, Sequenced};
-use crate::confirm::Answered;
+use crate::confirm::Answers;
 use crate::coverage::{self, Mark, Pass};
 use crate::diagnostics::Severity;
 use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Imports, Scope};
@@ -134,7 +134,7 @@ pub(crate) struct SourceFile {
     pub(crate) unreadable: Option<String>,
     /// What the author's compiler said of this very text.
     #[returns(ref)]
-    pub(crate) answers: Vec<Answered>,
+    pub(crate) answers: Answers,
 }
 
 /// The configuration in force. No query is asked with it: of one argument salsa makes no key that stays behind.
@@ -145,7 +145,7 @@ pub(crate) fn config(db: &dyn salsa::Database) -> &Config {
 impl SourceFile {
     /// One of which nothing is known but its path and its text.
     pub(crate) fn of(db: &dyn salsa::Database, path: String, document: Document) -> SourceFile {
-        SourceFile::new(db, path, document, false, Vec::new(), None, Vec::new())
+        SourceFile::new(db, path, document, false, Vec::new(), None, Answers::default())
     }
 }
 
@@ -599,6 +599,16 @@ pub(crate) fn may_hold_kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db
     (is_function && (text.contains('@') || text.contains("block."))) || text.contains("MemRef")
 }
 
+/// Whether a unit may be a kernel by its decorator, also where it does not parse.
+pub(crate) fn may_be_decorated(db: &dyn salsa::Database, unit: Unit<'_>) -> bool {
+    text(db, unit).contains('@')
+}
+
+/// The text of a unit.
+pub(crate) fn text<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> &'db str {
+    &unit.source(db).text
+}
+
 /// Whether a unit is the header of a class that may be a program.
 pub(crate) fn may_be_program(db: &dyn salsa::Database, unit: Unit<'_>) -> bool {
     unit.key(db).kind == BlockKind::ClassHeader && unit.source(db).text.contains('@')
@@ -658,6 +668,11 @@ fn kind<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> lower::Kind {
         _ => None,
     });
     function.map_or(lower::Kind::Python, |function| lower::kind(ast, function))
+}
+
+/// Whether a function is a kernel itself, and not one with scopes that become kernels.
+pub(crate) fn is_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    matches!(kind(db, unit), lower::Kind::Kernel(_))
 }
 
 /// The functions that the kernels of a unit are scopes of, where those are others than the unit.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::spelling::nearest;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     Hint,
@@ -66,6 +68,7 @@ codes! {
     DumpDiffers "dump-differs" Hint "the compiler's dump has tiles at other addresses";
     DuplicateKernel "duplicate-kernel" Warning "two kernels of one program have the same name";
     UnknownName "unknown-name" Warning "a kernel uses an undefined name";
+    SyntaxError "syntax-error" Warning "a statement of a kernel does not parse";
     UnknownDtype "unknown-dtype" Error "no such element type";
     ShapeNotConstant "shape-not-constant" Error "a tile's shape must be constant";
     InvalidOperand "invalid-operand" Error "an operation does not take this operand";
@@ -107,6 +110,15 @@ codes! {
 impl Code {
     pub fn from_name(name: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.name() == name)
+    }
+
+    /// What to do about a code that there is not, after what is wrong with it.
+    pub fn instead_of(name: &str) -> String {
+        let codes = Code::ALL.iter().map(|code| code.name());
+        nearest(name, codes).map_or_else(
+            || "; see `tilefit explain`".to_owned(),
+            |code| format!("; did you mean `{code}`? See `tilefit explain`"),
+        )
     }
 
     /// Reported without being asked for. Others are turned on by giving them a severity in the configuration.

@@ -33,6 +33,25 @@ macro_rules! dtypes {
     };
 }
 
+/// More letters than this are not a slip.
+const MOST_SLIPS: usize = 2;
+
+impl Dtype {
+    /// The names that begin with `wrong`, else those with the fewest slips.
+    pub(crate) fn nearest(wrong: &str) -> Vec<&'static str> {
+        let wrong = wrong.to_uppercase();
+        let names = || Dtype::ALL.iter().map(|dtype| dtype.name());
+        let longer: Vec<_> = names().filter(|name| name.starts_with(&wrong)).collect();
+        if !longer.is_empty() {
+            return longer;
+        }
+        // Letters that changed places are one slip.
+        let slips = |name: &str| strsim::osa_distance(&wrong, name);
+        let fewest = names().map(slips).min().filter(|&slips| slips <= MOST_SLIPS);
+        names().filter(|name| Some(slips(name)) == fewest).collect()
+    }
+}
+
 dtypes! {
     Bool "BOOL" 1 8 1;
     Int4 "INT4" 4 4 1;

@@ -177,7 +177,7 @@ pub struct Related {
 }
 
 /// `16 KiB`, `1.5 KiB`, `96 B`: exact, or in bytes.
-pub(crate) fn bytes(bytes: u64) -> String {
+pub fn bytes(bytes: u64) -> String {
     const KIB: u64 = 1024;
     match bytes {
         _ if bytes >= KIB && bytes.is_multiple_of(KIB) => format!("{} KiB", bytes / KIB),

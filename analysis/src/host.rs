@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use salsa::{Database as _, Setter};
 use tilefit_syntax::Document;
 
-use crate::confirm::Answered;
+use crate::confirm::{Answered, Answers};
 use crate::db::{self, imports};
 use crate::db::{Database, FileId, Plans, Searches, Settings, SharedPlans, SourceFile, Workspace};
 use crate::ide;
@@ -116,7 +116,7 @@ impl AnalysisHost {
         if file.0.unreadable(&self.db).is_some() {
             file.0.set_unreadable(&mut self.db).to(None);
         }
-        self.set_answers(file, Vec::new());
+        self.set_answers(file, Answers::default());
         self.put(file, document);
         self.edits += 1;
         if self.edits == EDITS_WITH_OLD_PLANS {
@@ -158,7 +158,7 @@ impl AnalysisHost {
     /// Forgets the text of a file. Its id stays valid.
     pub fn remove_file(&mut self, file: FileId) {
         file.0.set_document(&mut self.db).to(Document::default());
-        self.set_answers(file, Vec::new());
+        self.set_answers(file, Answers::default());
         self.set_dumps(file, &[]);
         let path = file.0.path(&self.db).clone();
         self.change_files(|files| files.remove(&path));
@@ -185,10 +185,17 @@ impl AnalysisHost {
     }
 
     /// Takes what the author's compiler said of the text that a file has. Another text has no answers.
-    pub fn set_answers(&mut self, file: FileId, answers: Vec<Answered>) {
-        if file.0.answers(&self.db) != &answers {
+    pub fn set_answers(&mut self, file: FileId, answers: Answers) {
+        if !answers.is_empty() || !file.0.answers(&self.db).is_empty() {
             file.0.set_answers(&mut self.db).to(answers);
         }
+    }
+
+    /// More of them, without a copy of those that there are.
+    pub fn add_answers(&mut self, file: FileId, more: Vec<Answered>) {
+        let mut answers = file.0.set_answers(&mut self.db).to(Answers::default());
+        answers.extend(more);
+        file.0.set_answers(&mut self.db).to(answers);
     }
 
     /// Says which files are the compiler's dumps of a file, newest first. Returns whether that is news.
@@ -228,7 +235,7 @@ struct Kept {
     excluded: bool,
     dumps: Vec<String>,
     unreadable: Option<String>,
-    answers: Vec<Answered>,
+    answers: Answers,
 }
 
 impl Kept {
@@ -323,12 +330,16 @@ features! {
     diagnosis() -> ide::Diagnosis = ide::diagnostics::diagnosis;
     /// What is wrong in a file, and what is not modelled, by position.
     diagnostics() -> Vec<ide::Diagnostic> = ide::diagnostics::diagnostics;
+    /// Where kernels of a file do not parse.
+    syntax_errors() -> Vec<tilefit_syntax::TextRange> = ide::syntax_errors::syntax_errors;
     /// What to ask the author's compiler of the kernels of a file.
     questions() -> Vec<ide::KernelQuestion> = ide::confirmation::questions;
     /// What the configurations of the kernels of a file come to, by device.
     configurations() -> Vec<ide::KernelConfigurations> = ide::configurations::configurations;
     /// Each once, those of the plans first.
-    all_questions(of: crate::confirm::KernelsAsked) -> Vec<crate::confirm::Question> = ide::confirmation::all_questions;
+    all_questions(of: crate::confirm::KernelsAsked) -> Vec<ide::PlacedQuestion> = ide::confirmation::all_questions;
+    /// What there is to say of a file that has none, for whoever asks about them.
+    why_no_kernels() -> String = ide::confirmation::why_no_kernels;
     /// What it said of them.
     confirmations() -> Vec<ide::Confirmation> = ide::confirmation::confirmations;
     /// What is known of the tile at a byte offset.
@@ -367,6 +378,8 @@ features! {
     code_lenses() -> Vec<ide::CodeLens> = ide::code_lens::code_lenses;
     /// What a lens says, such as the use of each memory space; `None` where it is gone.
     code_lens(lens: ide::CodeLens) -> Option<ide::LensText> = ide::code_lens::code_lens;
+    /// What a lens for a memory map speaks of, and whether its text is whole, where `edited` is the place of the newest edit.
+    spoken(lens: ide::CodeLens, edited: Option<usize>) -> Option<ide::Spoken> = ide::code_lens::spoken;
     /// Programs, kernels and their tiles.
     document_symbols() -> Vec<ide::Symbol> = ide::symbols::document_symbols;
     /// The kernels of a file, `Program.kernel`, and the bytes of their names; nothing is planned.

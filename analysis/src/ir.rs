@@ -61,6 +61,8 @@ pub struct Kernel {
     pub tilings: Vec<Tiling>,
     /// Carried names that copies of a pipeline read as variables that no loop binds.
     pub strays: Vec<Stray>,
+    /// Where the author asks for the stages of a group ([`PipelineStage::group`]).
+    pub asked_stages: Vec<(u32, Origin)>,
 }
 
 /// A name that a loop carries, as the copies of a pipeline inside of that loop read it: to the compiler it is a variable of its own,
@@ -398,9 +400,21 @@ pub enum LoopKind {
     /// `pl.pipeline(stage=F)`
     Pipeline {
         stages: u32,
+        /// Where the author asks for them; `None` of the compiler's own loops, and of what stands in another file.
+        asked: Option<Origin>,
     },
     Spmd,
     SplitAiv,
+}
+
+impl LoopKind {
+    /// Where the author asks for stages.
+    pub fn asked_stages(self) -> Option<Origin> {
+        match self {
+            LoopKind::Pipeline { asked, .. } => asked,
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -710,6 +724,7 @@ impl Kernel {
             rejections: Vec::new(),
             tilings: Vec::new(),
             strays: Vec::new(),
+            asked_stages: Vec::new(),
         }
     }
 

@@ -23,6 +23,7 @@ mod pairs;
 pub mod passes;
 mod printed;
 pub mod project;
+pub mod spelling;
 pub mod target;
 pub mod tlx;
 pub mod torch;

@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use crate::codegen::{self, Insertion};
 use crate::diagnostics::{Code, Severity};
+use crate::spelling::did_you_mean;
 use crate::target::{Planner, Space, Target};
 use crate::tlx::Rules;
 use crate::torch::Tensor;
@@ -53,6 +54,28 @@ pub struct Config {
     pub confirm: Confirm,
     /// The Python that runs it; found where none is named.
     pub python: Option<String>,
+    /// Who gave settings their values, by their keys; of the others the default counts.
+    pub given: BTreeMap<&'static str, Giver>,
+}
+
+/// Where a setting gets its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Giver {
+    /// An editor, or whoever calls the command line.
+    User,
+    TilefitToml,
+    PyprojectToml,
+}
+
+impl Giver {
+    /// As an editor is told of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Giver::User => "settings",
+            Giver::TilefitToml => "tilefit.toml",
+            Giver::PyprojectToml => "pyproject.toml",
+        }
+    }
 }
 
 /// When the author's compiler is asked to confirm a plan, which imports the author's module.
@@ -91,6 +114,7 @@ impl Default for Config {
             limits: Limits::DEFAULT,
             confirm: Confirm::default(),
             python: None,
+            given: BTreeMap::new(),
         }
     }
 }
@@ -117,6 +141,13 @@ impl Setting {
     /// Sets what takes one of several names to one of them, if it is one.
     pub fn choose(&self, config: &mut Config, name: &str) {
         (self.set)(config, &name.into());
+    }
+
+    /// The code in a table of severities that there is not, in words for the user.
+    fn misspelt(&self, value: &Value) -> Option<String> {
+        let (Shape::Severities, Some(table)) = (&self.shape, value.as_table()) else { return None };
+        let code = table.keys().find(|code| Code::from_name(code).is_none())?;
+        Some(format!("unknown diagnostic code `{code}` in [{}]{}", self.key, Code::instead_of(code)))
     }
 }
 
@@ -492,28 +523,39 @@ pub const PERSONAL: [&str; 2] = ["confirm", "python"];
 impl Config {
     /// Puts `settings` over this configuration, and returns what was not understood.
     pub fn apply(&mut self, settings: &Table) -> Vec<ConfigProblem> {
+        self.apply_of(Giver::User, settings)
+    }
+
+    fn apply_of(&mut self, giver: Giver, settings: &Table) -> Vec<ConfigProblem> {
         let mut problems = Vec::new();
-        self.apply_under("", settings, &mut problems);
+        self.apply_under("", giver, settings, &mut problems);
         problems
     }
 
-    fn apply_under(&mut self, prefix: &str, settings: &Table, problems: &mut Vec<ConfigProblem>) {
+    fn apply_under(&mut self, prefix: &str, giver: Giver, settings: &Table, problems: &mut Vec<ConfigProblem>) {
         for (name, value) in settings {
             let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
             if let Some(setting) = SETTINGS.iter().find(|setting| setting.key == key) {
-                if (setting.set)(self, value).is_none() {
-                    let message = format!("`{key}` takes {}, not {value}", setting.takes);
+                if (setting.set)(self, value).is_some() {
+                    // A GPU as the target says nothing of the NPU.
+                    let is_gpu = setting.key == "target" && value.as_str().and_then(Arch::from_name).is_some();
+                    self.given.insert(if is_gpu { "tlx.arch" } else { setting.key }, giver);
+                } else {
+                    let message = setting
+                        .misspelt(value)
+                        .unwrap_or_else(|| format!("`{key}` takes {}, not {value}", setting.takes));
                     problems.push(ConfigProblem { key, message });
                 }
                 continue;
             }
             match value.as_table() {
                 Some(inner) if SETTINGS.iter().any(|setting| setting.key.starts_with(&format!("{key}."))) => {
-                    self.apply_under(&key, inner, problems);
+                    self.apply_under(&key, giver, inner, problems);
                 }
                 _ if CLIENT_KEYS.contains(&key.as_str()) => {}
                 _ => {
-                    let message = format!("there is no setting `{key}`; did you mean `{}`?", nearest(&key));
+                    let meant = did_you_mean(&key, SETTINGS.iter().map(|setting| setting.key));
+                    let message = format!("there is no setting `{key}`{meant}");
                     problems.push(ConfigProblem { key, message });
                 }
             }
@@ -521,7 +563,7 @@ impl Config {
     }
 
     /// Puts settings of a repository over this configuration, which may come from anybody.
-    fn apply_of_repository(&mut self, mut settings: Table) -> Vec<ConfigProblem> {
+    fn apply_of_repository(&mut self, giver: Giver, mut settings: Table) -> Vec<ConfigProblem> {
         let personal = PERSONAL.iter().filter(|key| settings.remove(**key).is_some());
         let refused = personal.map(|key| ConfigProblem {
             key: (*key).to_owned(),
@@ -530,22 +572,31 @@ impl Config {
             ),
         });
         let refused: Vec<ConfigProblem> = refused.collect();
-        self.apply(&settings).into_iter().chain(refused).collect()
+        self.apply_of(giver, &settings).into_iter().chain(refused).collect()
     }
 
     /// Puts the text of a `tilefit.toml` over this configuration.
     pub fn apply_tilefit_toml(&mut self, text: &str) -> Vec<ConfigProblem> {
         match text.parse::<Table>() {
-            Ok(settings) => self.apply_of_repository(settings),
+            Ok(settings) => self.apply_of_repository(Giver::TilefitToml, settings),
             Err(error) => vec![ConfigProblem { key: String::new(), message: error.message().to_owned() }],
         }
     }
 
     /// Puts `[tool.tilefit]` of a `pyproject.toml` over this configuration. Other tools report broken TOML there.
     pub fn apply_pyproject_toml(&mut self, text: &str) -> Vec<ConfigProblem> {
-        let Ok(project) = text.parse::<Table>() else { return Vec::new() };
-        let section = project.get("tool").and_then(|tool| tool.get("tilefit")).and_then(Value::as_table);
-        section.map_or_else(Vec::new, |settings| self.apply_of_repository(settings.clone()))
+        section_of_pyproject(text)
+            .map_or_else(Vec::new, |settings| self.apply_of_repository(Giver::PyprojectToml, settings))
+    }
+
+    /// Whether a `pyproject.toml` has settings of tilefit.
+    pub fn is_in_pyproject_toml(text: &str) -> bool {
+        section_of_pyproject(text).is_some()
+    }
+
+    /// Who gave a setting its value: `default`, `settings`, or the name of a file.
+    pub fn giver_of(&self, key: &str) -> &'static str {
+        self.given.get(key).map_or("default", |giver| giver.name())
     }
 
     /// The severity in force; `None` where the code is turned off.
@@ -554,8 +605,9 @@ impl Config {
     }
 }
 
-fn nearest(key: &str) -> &'static str {
-    SETTINGS.iter().map(|setting| setting.key).min_by_key(|known| strsim::levenshtein(key, known)).unwrap_or("target")
+fn section_of_pyproject(text: &str) -> Option<Table> {
+    let project = text.parse::<Table>().ok()?;
+    project.get("tool")?.get("tilefit")?.as_table().cloned()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What every configuration of a kernel takes on every device.
 
 use expect_test::expect;
+use tilefit_analysis::ide::Effect;
 use tilefit_analysis::project::Config;
 use tilefit_analysis::triton::device::Arch;
 use tilefit_analysis::{Analysis, AnalysisHost, FileId};
@@ -46,12 +47,16 @@ def run():
 "#;
 
 fn analysis(devices: &[&str]) -> (Analysis, FileId) {
+    analysis_of(MATMUL, devices)
+}
+
+fn analysis_of(text: &str, devices: &[&str]) -> (Analysis, FileId) {
     let mut devices = devices.iter().filter_map(|name| Arch::from_name(name));
     let own = devices.next().unwrap_or_default();
     let mut host = AnalysisHost::new();
     host.set_config(Config { tlx_arch: own, is_gpu_named: true, devices: devices.collect(), ..Config::default() });
     let file = host.file_id("matmul.py");
-    host.set_document(file, Document::new(MATMUL));
+    host.set_document(file, Document::new(text));
     (host.snapshot(), file)
 }
 
@@ -97,4 +102,193 @@ fn a_lens_says_what_does_not_fit_on_other_devices() {
     let lenses = analysis.code_lenses(file).expect("no edit");
     let lens = analysis.code_lens(file, lenses[0].clone()).expect("no edit").expect("a lens");
     expect!["SMEM 49152/232448 · fits 2 of 2 configurations; 1 does not fit sm_86"].assert_eq(&lens.title);
+}
+
+/// Prints what is offered at a place, and the lines that are other ones then: each that is smaller fits, and is the largest that does.
+#[track_caller]
+fn check_fixes(text: &str, at: &str, devices: &[&str], expected: expect_test::Expect) {
+    let (analysis, file) = analysis_of(text, devices);
+    let offset = text.find(at).expect("it is there");
+    let mut out = String::new();
+    for action in analysis.code_actions(file, TextRange::empty(offset)).expect("no edit") {
+        let mut edits = match action.effect {
+            Effect::Improve(edits) => edits,
+            Effect::Fix(fix) => fix.edits,
+            _ => continue,
+        };
+        edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+        let mut fixed = text.to_owned();
+        for (range, new) in edits {
+            fixed.replace_range(range.start..range.end, &new);
+        }
+        out += &format!("{}\n", action.title);
+        let changed = fixed.lines().filter(|line| !text.lines().any(|old| old == *line));
+        changed.for_each(|line| out += &format!("{line}\n"));
+        let (analysis, file) = analysis_of(&fixed, devices);
+        let kernels = analysis.configurations(file).expect("no edit");
+        for row in &kernels[0].configurations {
+            let on = row.on.iter().flatten().map(|on| format!("{} {}", on.low, on.verdict));
+            out += &format!("    {}\n", on.collect::<Vec<_>>().join(", "));
+        }
+    }
+    expected.assert_eq(&out);
+}
+
+const SMALL: &str = r#"triton.Config({"BM": 64, "BN": 64, "BK": 64}, num_stages=3, num_warps=4),"#;
+
+#[test]
+fn what_is_too_large_can_be_reduced_or_removed() {
+    let large = r#"triton.Config({"BM": 128, "BN": 256, "BK": 128}, num_stages=4, num_warps=8),"#;
+    let text = MATMUL.replace(SMALL, &format!("{large}\n        {SMALL}"));
+    let at = r#"Config({"BM": 128, "BN": 256, "BK": 128}"#;
+    check_fixes(
+        &text,
+        at,
+        &["sm_90", "sm_86"],
+        expect![[r#"
+        Reduce `num_stages` to 2, which fits sm_90 (192 KiB)
+                triton.Config({"BM": 128, "BN": 256, "BK": 128}, num_stages=2, num_warps=8),
+            196608 fits, 98304 fits
+            49152 fits, 32768 fits
+            196608 fits, 147456 exceeds
+        Reduce `BN` to 64, which fits sm_90 (192 KiB)
+                triton.Config({"BM": 128, "BN": 64, "BK": 128}, num_stages=4, num_warps=8),
+            196608 fits, 147456 exceeds
+            49152 fits, 32768 fits
+            196608 fits, 147456 exceeds
+        Reduce `BM` to 32, which fits sm_90 (216 KiB)
+                triton.Config({"BM": 32, "BN": 256, "BK": 128}, num_stages=4, num_warps=8),
+            221184 fits, 221184 exceeds
+            49152 fits, 32768 fits
+            196608 fits, 147456 exceeds
+        Reduce `BK` to 64, which fits sm_90 (192 KiB)
+            196608 fits, 147456 exceeds
+            49152 fits, 32768 fits
+            196608 fits, 147456 exceeds
+        Remove this configuration, which does not fit sm_90 or sm_86
+            49152 fits, 32768 fits
+            196608 fits, 147456 exceeds
+    "#]],
+    );
+}
+
+#[test]
+fn what_fits_another_device_is_not_removed() {
+    check_fixes(
+        MATMUL,
+        r#"Config({"BM": 128"#,
+        &["sm_86", "sm_90"],
+        expect![[r#"
+        Reduce `num_stages` to 3, which fits sm_86 (96 KiB)
+                triton.Config({"BM": 128, "BN": 256, "BK": 64}, num_stages=3, num_warps=8),
+            32768 fits, 49152 fits
+            98304 fits, 147456 fits
+        Reduce `BN` to 128, which fits sm_86 (96 KiB)
+                triton.Config({"BM": 128, "BN": 128, "BK": 64}, num_stages=4, num_warps=8),
+            32768 fits, 49152 fits
+            98304 fits, 131072 fits
+        Reduce `BK` to 32, which fits sm_86 (72 KiB)
+                triton.Config({"BM": 128, "BN": 256, "BK": 32}, num_stages=4, num_warps=8),
+            32768 fits, 49152 fits
+            73728 fits, 98304 fits
+    "#]],
+    );
+    check_fixes(MATMUL, r#"Config({"BM": 64"#, &["sm_86", "sm_90"], expect![[r#""#]]);
+}
+
+#[test]
+fn stages_that_nobody_wrote_can_be_written() {
+    let text = MATMUL.replace(SMALL, r#"triton.Config({"BM": 128, "BN": 128, "BK": 128}),"#);
+    check_fixes(
+        &text,
+        r#"Config({"BM": 128, "BN": 128"#,
+        &["sm_86"],
+        expect![[r#"
+        Set `num_stages` to 2, which fits sm_86 (64 KiB)
+                triton.Config({"BM": 128, "BN": 128, "BK": 128}, num_stages=2),
+            65536 fits
+            147456 exceeds
+        Reduce `BM` to 64, which fits sm_86 (96 KiB)
+                triton.Config({"BM": 64, "BN": 128, "BK": 128}),
+            98304 fits
+            147456 exceeds
+        Reduce `BN` to 64, which fits sm_86 (96 KiB)
+                triton.Config({"BM": 128, "BN": 64, "BK": 128}),
+            98304 fits
+            147456 exceeds
+        Reduce `BK` to 64, which fits sm_86 (64 KiB)
+                triton.Config({"BM": 128, "BN": 128, "BK": 64}),
+            65536 fits
+            147456 exceeds
+        Remove this configuration, which does not fit sm_86
+            147456 exceeds
+    "#]],
+    );
+    let text = text.replace(r#""BK": 128})"#, r#""BK": 128}, **{})"#);
+    check_fixes(
+        &text,
+        r#"Config({"BM": 128, "BN": 128"#,
+        &["sm_86"],
+        expect![[r#"
+        Reduce `BM` to 64, which fits sm_86 (96 KiB)
+                triton.Config({"BM": 64, "BN": 128, "BK": 128}, **{}),
+            98304 fits
+            147456 exceeds
+        Reduce `BN` to 64, which fits sm_86 (96 KiB)
+                triton.Config({"BM": 128, "BN": 64, "BK": 128}, **{}),
+            98304 fits
+            147456 exceeds
+        Reduce `BK` to 64, which fits sm_86 (64 KiB)
+                triton.Config({"BM": 128, "BN": 128, "BK": 64}, **{}),
+            65536 fits
+            147456 exceeds
+        Remove this configuration, which does not fit sm_86
+            147456 exceeds
+    "#]],
+    );
+}
+
+/// Also where it stands above the kernel.
+#[test]
+fn the_only_launch_can_be_reduced() {
+    let tuned = MATMUL.find("@triton.autotune").expect("it is there")..MATMUL.find("@triton.jit").expect("it is there");
+    let mut text = MATMUL.to_owned();
+    text.replace_range(tuned, "");
+    let text =
+        text.replace("c.stride(0), c.stride(1)\n", "c.stride(0), c.stride(1),\n        BM=128, BN=256, BK=128\n");
+    assert!(text.contains("BM=128"));
+    check_fixes(
+        &text,
+        "matmul(a, b, c, M",
+        &["sm_86"],
+        expect![[r#"
+        `BN = 64` fits: 96 KiB of shared memory
+                BM=128, BN=64, BK=128
+            98304 fits
+        `BK = 64` fits: 96 KiB of shared memory
+                BM=128, BN=256, BK=64
+            98304 fits
+        `num_stages = 2` fits: 96 KiB of shared memory
+                BM=128, BN=256, BK=128, num_stages=2
+            98304 fits
+    "#]],
+    );
+    let (kernel, launch) = (text.find("@triton.jit").expect("it is there"), text.find("def run").expect("it is there"));
+    let text = format!("{}{}\n\n{}", &text[..kernel], &text[launch..], &text[kernel..launch]);
+    check_fixes(
+        &text,
+        "matmul(a, b, c, M",
+        &["sm_86"],
+        expect![[r#"
+        `BN = 64` fits: 96 KiB of shared memory
+                BM=128, BN=64, BK=128
+            98304 fits
+        `BK = 64` fits: 96 KiB of shared memory
+                BM=128, BN=256, BK=64
+            98304 fits
+        `num_stages = 2` fits: 96 KiB of shared memory
+                BM=128, BN=256, BK=128, num_stages=2
+            98304 fits
+    "#]],
+    );
 }

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-use tilefit_analysis::AnalysisHost;
-use tilefit_analysis::ide::KernelPlan;
+use serde_json::{Value, json};
+use tilefit_analysis::confirm::{Answer, Answered, Answers};
+use tilefit_analysis::ide::{KernelPlan, confirmation};
+use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_syntax::Document;
 
 /// How the answers for a kernel compare with its plan.
@@ -61,15 +62,20 @@ fn comment(case: &Value, compiler: &str) -> String {
 
 /// The kernel of a source with a comment above it. Returns the plan, and the line from which lines have moved.
 fn planned(source: &str, comment: &str) -> (KernelPlan, usize) {
+    let (host, file, moved_from) = host(source, comment);
+    let plans = host.snapshot().plans(file).expect("no edit");
+    (plans.into_iter().find(|plan| plan.name == "kernel").expect("the kernel"), moved_from)
+}
+
+/// A source with a comment above its kernel, and the line from which lines have moved.
+fn host(source: &str, comment: &str) -> (AnalysisHost, FileId, usize) {
     let definition = source.find("def kernel(").expect("a kernel");
     let decorator = source[..definition].rfind('@').expect("a decorator");
     let text = format!("{}{comment}{}", &source[..decorator], &source[decorator..]);
     let mut host = AnalysisHost::new();
     let file = host.file_id("kernels.py");
     host.set_document(file, Document::new(&text));
-    let plans = host.snapshot().plans(file).expect("no edit");
-    let plan = plans.into_iter().find(|plan| plan.name == "kernel").expect("the kernel");
-    (plan, source[..decorator].lines().count())
+    (host, file, source[..decorator].lines().count())
 }
 
 /// Lines, bytes and offsets of what the author allocates, each as often as it is there.
@@ -192,6 +198,85 @@ fn random_gluon_kernels_are_laid_out_as_the_compiler_lays_them_out() {
 #[test]
 fn random_tlx_kernels_are_laid_out_as_the_compiler_lays_them_out() {
     assert_eq!(compared("random/tlx"), (37, 23));
+}
+
+/// What the compiler answered, as its driver says it, with the lines of the text that has a comment more.
+fn answer(case: &Value, moved_from: usize) -> Answer {
+    let mut case = case.clone();
+    case["tensor_columns"] = case["tmem_columns"].take();
+    for key in ["buffers", "tensor_memory"] {
+        for row in case[key].as_array_mut().into_iter().flatten() {
+            if let Some(line) = row["line"].as_u64() {
+                row["line"] = (line + u64::from(line > moved_from as u64)).into();
+            }
+        }
+    }
+    if let Some(message) = case["error"].as_str() {
+        case = json!({ "error": { "kind": "refused", "message": message } });
+    } else {
+        case["error"].take();
+        case.as_object_mut().expect("a case").remove("error");
+    }
+    serde_json::from_value(case).expect("an answer")
+}
+
+/// How the answers about the kernels of a language are taken: how many plans are confirmed, lie within bounds, are refused, or cannot be asked
+/// about; and where the two differ.
+fn confirmed(language: &str) -> String {
+    let (mut same, mut within, mut refused, mut unasked) = (0, 0, 0, 0);
+    let mut differ = String::new();
+    for path in sources(language) {
+        let source = std::fs::read_to_string(&path).expect("a kernel");
+        let answers = std::fs::read_to_string(path.with_extension("json")).expect("its answers");
+        let answers: Value = serde_json::from_str(&answers).expect("JSON");
+        for (nth, case) in answers["cases"].as_array().into_iter().flatten().enumerate() {
+            let compiler = case["compiler"].as_str().or(answers["compiler"].as_str()).expect("a compiler");
+            let (mut host, file, moved_from) = host(&source, &comment(case, compiler));
+            let questions = host.snapshot().questions(file).expect("no edit");
+            let Some(Ok(question)) = questions.into_iter().find(|it| it.kernel == "kernel").map(|it| it.question)
+            else {
+                unasked += 1;
+                continue;
+            };
+            let answered = Answered { question, answer: answer(case, moved_from) };
+            host.set_answers(file, Answers::from_iter([answered]));
+            let confirmations = host.snapshot().confirmations(file).expect("no edit");
+            match &confirmations[0].verdict {
+                confirmation::Verdict::Confirmed => same += 1,
+                confirmation::Verdict::Within => within += 1,
+                confirmation::Verdict::Refused { .. } => refused += 1,
+                confirmation::Verdict::Failed { message, .. } => panic!("{}: {message}", path.display()),
+                confirmation::Verdict::Differs { buffers, .. } => {
+                    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                    let buffers = buffers.iter().map(|it| format!("\n    {it}")).collect::<String>();
+                    differ += &format!("\n  {name} {nth}:{buffers}");
+                }
+            }
+        }
+    }
+    format!("{language}: {same} the same, {within} within, {refused} refused, {unasked} not asked{differ}")
+}
+
+/// Every buffer, also those that the compiler adds. Where they differ only such do: the totals are the same.
+#[test]
+fn what_the_compiler_said_of_the_kernels_is_confirmed_buffer_by_buffer() {
+    let languages = ["gluon", "tlx", "triton", "random/gluon", "random/tlx"];
+    let all: Vec<_> = languages.into_iter().map(confirmed).collect();
+    expect_test::expect![[r#"
+        gluon: 73 the same, 0 within, 4 refused, 0 not asked
+        tlx: 42 the same, 4 within, 9 refused, 0 not asked
+        triton: 132 the same, 82 within, 0 refused, 0 not asked
+          attention_fp16 0:
+            line 18 has `ttg.convert_layout` at smem 0x4000, 2048 bytes, tilefit says nothing is there
+          attention_fp16 3:
+            line 18 has `ttg.convert_layout` at smem 0x4000, 2048 bytes, tilefit says nothing is there
+          matmul_persistent 0:
+            line 15 has `ttg.local_alloc` at smem 0x0, 32768 bytes, tilefit says nothing is there
+          matmul_persistent 2:
+            line 15 has `ttg.local_alloc` at smem 0x10000, 32768 bytes, tilefit says nothing is there
+        random/gluon: 60 the same, 0 within, 0 refused, 0 not asked
+        random/tlx: 35 the same, 25 within, 0 refused, 0 not asked"#]]
+    .assert_eq(&all.join("\n"));
 }
 
 /// Numbers that no kernel is compiled with.

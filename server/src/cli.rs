@@ -5,17 +5,20 @@ mod codegen;
 mod columns;
 mod configs;
 mod confirm;
+mod diff;
 mod explain;
 mod frame;
 mod map;
 mod pack;
 mod plan;
+mod projects;
 mod schema;
 mod source;
 mod usage;
 mod which;
 mod workers;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
@@ -24,12 +27,13 @@ use clap::{Args, Parser, Subcommand};
 use tilefit_analysis::project::{Config, SETTINGS, Setting, Shape};
 use tilefit_analysis::target::COMPILER;
 
+use self::projects::Projects;
 use crate::lsp;
-use crate::settings::Settings;
 use crate::terminal::{self, complain, fail};
+use crate::tree::OnDisk;
 
 #[derive(Parser)]
-#[command(name = "tilefit", version = VERSION.as_str(), about = "Shows where the tiles of a kernel lie in memory, and what does not fit")]
+#[command(name = "tilefit", version = VERSION.as_str(), about = "Shows where the tiles of a kernel are placed in memory, and what does not fit")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -47,9 +51,11 @@ enum Command {
         #[arg(long, hide = true)]
         stdio: bool,
     },
-    /// Report what does not fit, and how full each memory is
+    /// Report what does not fit
     Check(check::Arguments),
-    /// Print the address of each tile
+    /// Show what a change does to the memories of each kernel
+    Diff(diff::Arguments),
+    /// Print the address of each tile, and how full each memory is
     Plan(plan::Arguments),
     /// Print what every configuration of a kernel takes on every device
     Configs(configs::Arguments),
@@ -57,18 +63,18 @@ enum Command {
     Confirm(confirm::Arguments),
     /// Print the generated C++
     Codegen(codegen::Arguments),
-    /// Draw who has which bytes of each memory, and when
+    /// Draw a memory map: which tile occupies which bytes, and when
     Map(map::Arguments),
-    /// Pack buffers of any origin into addresses
+    /// Assign addresses to buffers from a CSV file
     Pack(pack::Arguments),
     /// Print the JSON schema of tilefit.toml
     Schema,
-    /// Explain a diagnostic code
+    /// Explain a diagnostic code, or list all of them
     Explain(explain::Arguments),
 }
 
-/// What replaces the settings of the workspace.
-#[derive(Args)]
+/// What replaces the settings of the files.
+#[derive(Args, Clone)]
 struct Planning {
     /// The device that the kernels run on
     #[arg(long, value_parser = choices("target"))]
@@ -93,18 +99,24 @@ fn choices(key: &str) -> PossibleValuesParser {
 }
 
 impl Planning {
-    /// The settings of the current directory with these over them.
-    fn config(&self) -> Config {
-        let (mut config, problems) = Settings { root: std::env::current_dir().ok(), ..Settings::default() }.resolve();
-        for problem in problems {
-            complain(&problem);
-        }
+    /// Puts these over the settings of a file.
+    fn put_over(&self, config: &mut Config) {
         for (key, value) in [("target", &self.target), ("planner", &self.planner)] {
             if let Some(value) = value {
-                setting(key).choose(&mut config, value);
+                setting(key).choose(config, value);
             }
         }
-        config
+    }
+
+    /// The settings of a file with these over them.
+    fn config_of(&self, file: &Path) -> Config {
+        let over = self.clone();
+        let projects = Projects::new(&OnDisk, move |config| over.put_over(config));
+        let project = projects.of_file(file);
+        for problem in projects.problems() {
+            complain(&problem);
+        }
+        project.config.clone()
     }
 }
 
@@ -115,6 +127,7 @@ pub(crate) fn run() -> ExitCode {
             Err(error) => fail(&format!("the server cannot start: {error}")),
         },
         Command::Check(arguments) => check::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Configs(arguments) => configs::run(&arguments),
         Command::Confirm(arguments) => confirm::run(&arguments),

@@ -13,7 +13,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tempfile::TempDir;
 
 /// No kernel, module, dump or file of settings written by hand comes near this.
-const MOST_BYTES: u64 = 4 << 20;
+pub(crate) const MOST_BYTES: u64 = 4 << 20;
 
 /// Of a file that the user named: lists of buffers and findings are long.
 const MOST_NAMED_BYTES: u64 = 64 << 20;
@@ -32,8 +32,8 @@ pub(crate) enum Unreadable {
 
 impl Unreadable {
     pub(crate) fn is_missing(&self) -> bool {
-        let is_missing =
-            |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        use io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+        let is_missing = |error: &io::Error| matches!(error.kind(), NotFound | NotADirectory | IsADirectory);
         matches!(self, Unreadable::Disk(error) if is_missing(error))
     }
 }
@@ -41,13 +41,19 @@ impl Unreadable {
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unreadable::Disk(error) => error.fmt(f),
+            Unreadable::Disk(error) => f.write_str(&why(error)),
             Unreadable::Outside(real) => write!(f, "a link that leads out of the workspace, to {}", real.display()),
             Unreadable::NotRegular => write!(f, "not a regular file"),
             Unreadable::TooLarge(most) => write!(f, "larger than {} MiB", most >> 20),
             Unreadable::NotText(at) => write!(f, "not UTF-8 text: byte {at} cannot be read; save the file as UTF-8"),
         }
     }
+}
+
+/// What an error of the system says to people: its number tells them nothing.
+pub(crate) fn why(error: &impl fmt::Display) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error ").map_or(text.as_str(), |(words, _)| words).to_owned()
 }
 
 impl From<io::Error> for Unreadable {
@@ -75,7 +81,11 @@ pub(crate) fn stay_within(root: &Path, path: &Path) -> Result<(), Unreadable> {
 
 fn read(path: &Path, most: u64) -> Result<String, Unreadable> {
     let file = open(path)?;
-    if !file.metadata()?.is_file() {
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(Unreadable::Disk(io::ErrorKind::IsADirectory.into()));
+    }
+    if !metadata.is_file() {
         return Err(Unreadable::NotRegular);
     }
     let mut bytes = Vec::new();
@@ -101,7 +111,12 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// Gives a file that the user named another text, all at once: whoever reads it sees the old one or the new one. A link stays, and what it
 /// leads to changes.
-pub(crate) fn write_named(path: &Path, text: &str) -> io::Result<()> {
+/// The error is in words that follow the path.
+pub(crate) fn write_named(path: &Path, text: &str) -> Result<(), String> {
+    write_through_links(path, text).map_err(|error| why(&error))
+}
+
+fn write_through_links(path: &Path, text: &str) -> io::Result<()> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match fs::metadata(&real) {
         Ok(old) if old.is_file() => replace(&real, text, Some(old.permissions())),
@@ -270,9 +285,11 @@ mod tests {
     }
 
     #[test]
-    fn below_a_file_there_is_nothing() {
+    fn below_a_file_there_is_nothing_and_a_folder_is_no_file() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let read = read_within(root, &root.join("Cargo.toml/inside.py"));
-        assert!(read.as_ref().is_err_and(Unreadable::is_missing), "{read:?}");
+        for path in ["Cargo.toml/inside.py", "src"] {
+            let read = read_within(root, &root.join(path));
+            assert!(read.as_ref().is_err_and(Unreadable::is_missing), "{read:?}");
+        }
     }
 }

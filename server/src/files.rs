@@ -8,38 +8,41 @@ use std::sync::Arc;
 use ignore::{DirEntry, WalkBuilder};
 
 use crate::disk;
-use crate::selection::Selection;
+use crate::selection::Selects;
+use crate::tree::is_python;
 
 /// The files to look at in a fixed order, and what cannot be looked at. A file that is named is there whatever its name and the
 /// selection.
-pub(crate) fn find(paths: &[PathBuf], selection: &Arc<Selection>) -> (Vec<PathBuf>, Vec<String>) {
+pub(crate) fn find<S: Selects>(paths: &[PathBuf], selection: &Arc<S>) -> (Vec<PathBuf>, Vec<String>) {
     let mut files = Vec::new();
     let mut failures = Vec::new();
     for path in paths {
         if let Err(error) = fs::metadata(path) {
-            failures.push(format!("{}: {error}", path.display()));
+            failures.push(format!("{}: {}", path.display(), disk::why(&error)));
             continue;
         }
+        let before = (files.len(), failures.len());
+        let mut is_left_out = false;
         let entered = Arc::clone(selection);
         let enters = move |entry: &DirEntry| entry.depth() == 0 || !is_directory(entry) || entered.enters(entry.path());
         for entry in WalkBuilder::new(path).sort_by_file_path(Path::cmp).filter_entry(enters).build() {
             match entry {
-                Err(error) => failures.push(error.to_string()),
+                Err(error) => failures.push(disk::why(&error)),
                 Ok(entry) if is_directory(&entry) => {}
                 Ok(entry) if entry.depth() == 0 => files.push(entry.into_path()),
-                Ok(entry) => {
-                    let is_python = entry.path().extension().is_some_and(|it| it == "py");
-                    if !is_python || !selection.selects(entry.path()) {
-                        continue;
+                Ok(entry) if !is_python(entry.path()) => {}
+                Ok(entry) if !selection.selects(entry.path()) => is_left_out = true,
+                Ok(entry) => match disk::stay_within(path, entry.path()) {
+                    Err(error) if entry.path_is_symlink() => {
+                        failures.push(format!("{}: {error}", entry.path().display()))
                     }
-                    match disk::stay_within(path, entry.path()) {
-                        Err(error) if entry.path_is_symlink() => {
-                            failures.push(format!("{}: {error}", entry.path().display()))
-                        }
-                        _ => files.push(entry.into_path()),
-                    }
-                }
+                    _ => files.push(entry.into_path()),
+                },
             }
+        }
+        if before == (files.len(), failures.len()) {
+            let why = if is_left_out { ": the settings `include` and `exclude` leave none" } else { "" };
+            failures.push(format!("no Python files found under `{}`{why}", path.display()));
         }
     }
     let mut seen = HashSet::new();

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use ignore::WalkBuilder;
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_syntax::Document;
 
-use crate::disk;
+use crate::tree::Tree;
 
 /// Length of the longest chain of imports that is followed.
 const AT_MOST: usize = 16;
@@ -20,22 +19,21 @@ const MOST_LOOKED_INTO: usize = 512;
 const MOST_LAUNCHERS: usize = 16;
 
 /// The Python files near the one at `path` whose text imports a module of that name: their paths and texts. Nothing outside of `root` is read.
-pub(crate) fn launchers(path: &Path, module: &str, root: &Path) -> Vec<(String, String)> {
+pub(crate) fn launchers(tree: &dyn Tree, path: &Path, module: &str, root: &Path) -> Vec<(String, String)> {
     let folders = path.ancestors().skip(1).take(FOLDERS_UP + 1).take_while(|folder| folder.starts_with(root));
     let mut seen = HashSet::from([path.to_owned()]);
     let mut found = Vec::new();
     for folder in folders {
-        for entry in WalkBuilder::new(folder).sort_by_file_path(Path::cmp).build().filter_map(Result::ok) {
-            let is_python = entry.path().extension().is_some_and(|it| it == "py");
-            if !is_python || !seen.insert(entry.path().to_owned()) {
+        for other in tree.python_files(folder) {
+            if !seen.insert(other.clone()) {
                 continue;
             }
             if seen.len() > MOST_LOOKED_INTO || found.len() == MOST_LAUNCHERS {
                 return found;
             }
-            let Ok(text) = disk::read_within(root, entry.path()) else { continue };
+            let Ok(text) = tree.read_within(root, &other) else { continue };
             if imports_module(&text, module) {
-                found.push((entry.path().to_string_lossy().into_owned(), text));
+                found.push((other.to_string_lossy().into_owned(), text));
             }
         }
     }
@@ -50,9 +48,13 @@ fn imports_module(text: &str, module: &str) -> bool {
 }
 
 /// The first candidate that exists: its path, and its text or why it is not read. Nothing outside of `root` is read.
-pub(crate) fn read_first(candidates: &[String], root: &Path) -> Option<(String, Result<String, String>)> {
+pub(crate) fn read_first(
+    tree: &dyn Tree,
+    candidates: &[String],
+    root: &Path,
+) -> Option<(String, Result<String, String>)> {
     let inside = candidates.iter().filter(|path| Path::new(path).starts_with(root));
-    let read = |path: &String| match disk::read_within(root, Path::new(path)) {
+    let read = |path: &String| match tree.read_within(root, Path::new(path)) {
         Err(error) if error.is_missing() => None,
         read => Some((path.clone(), read.map_err(|error| error.to_string()))),
     };
@@ -60,15 +62,15 @@ pub(crate) fn read_first(candidates: &[String], root: &Path) -> Option<(String, 
 }
 
 /// Hands in what files import, each from below its root, what that imports in turn, and what launches their kernels.
-pub(crate) fn load(host: &mut AnalysisHost, files: &[(FileId, &Path)]) {
-    load_imports(host, files);
+pub(crate) fn load(tree: &dyn Tree, host: &mut AnalysisHost, files: &[(FileId, &Path)]) {
+    load_imports(tree, host, files);
     for &(file, root) in files {
         let analysis = host.snapshot();
         let Ok(Some(module)) = analysis.launched_as(file) else { continue };
         let path = analysis.path(file).to_owned();
         let known: HashSet<String> = analysis.files().into_iter().map(|file| analysis.path(file).to_owned()).collect();
         drop(analysis);
-        for (path, text) in launchers(Path::new(&path), &module, root) {
+        for (path, text) in launchers(tree, Path::new(&path), &module, root) {
             if !known.contains(&path) {
                 let launcher = host.file_id(&path);
                 host.set_document(launcher, Document::new(&text));
@@ -77,7 +79,7 @@ pub(crate) fn load(host: &mut AnalysisHost, files: &[(FileId, &Path)]) {
     }
 }
 
-fn load_imports(host: &mut AnalysisHost, files: &[(FileId, &Path)]) {
+fn load_imports(tree: &dyn Tree, host: &mut AnalysisHost, files: &[(FileId, &Path)]) {
     let mut sought = HashSet::new();
     for _ in 0..AT_MOST {
         let analysis = host.snapshot();
@@ -85,7 +87,7 @@ fn load_imports(host: &mut AnalysisHost, files: &[(FileId, &Path)]) {
         for (file, root) in files {
             let unknown = analysis.unknown_imports(*file).unwrap_or_default().into_iter();
             let new = unknown.filter(|candidates| sought.insert((*root, candidates.clone())));
-            found.extend(new.filter_map(|candidates| read_first(&candidates, root)));
+            found.extend(new.filter_map(|candidates| read_first(tree, &candidates, root)));
         }
         drop(analysis);
         if found.is_empty() {

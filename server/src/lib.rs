@@ -6,12 +6,14 @@ mod confirm;
 mod disk;
 mod dumps;
 mod files;
+mod git;
 mod imports;
 mod lsp;
 mod selection;
 mod setting_edit;
 mod settings;
 mod terminal;
+mod tree;
 
 use std::process::ExitCode;
 use std::thread;

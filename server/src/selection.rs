@@ -5,8 +5,19 @@ use std::path::{Path, PathBuf};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use tilefit_analysis::project::Config;
 
-/// Patterns that count from the workspace's root. Without a root everything is selected.
-#[derive(Debug, Default)]
+use crate::tree;
+
+/// Says which files are looked at.
+pub(crate) trait Selects: Send + Sync + 'static {
+    /// Whether a file is to be looked at.
+    fn selects(&self, file: &Path) -> bool;
+
+    /// Whether there may be selected files in a directory.
+    fn enters(&self, directory: &Path) -> bool;
+}
+
+/// Patterns that count from the folder of the settings. Without a root everything is selected.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Selection {
     root: PathBuf,
     include: Option<Gitignore>,
@@ -23,32 +34,32 @@ impl Selection {
         (Selection { root: root.to_owned(), include, exclude }, problems)
     }
 
-    /// Whether a file is to be looked at. One outside of the workspace always is.
-    pub(crate) fn selects(&self, file: &Path) -> bool {
-        self.below_root(file).is_none_or(|file| {
-            let matches = |patterns: &Gitignore| patterns.matched_path_or_any_parents(&file, false).is_ignore();
-            self.include.as_ref().is_none_or(matches) && !self.exclude.as_ref().is_some_and(matches)
-        })
-    }
-
     /// Whether nothing is to be shown of a document, by the name that the analysis knows it by. One without a file cannot be excluded.
     pub(crate) fn excludes(&self, path: &str) -> bool {
         let path = Path::new(path);
         path.is_absolute() && !self.selects(path)
     }
 
-    /// Whether there may be selected files in a directory.
-    pub(crate) fn enters(&self, directory: &Path) -> bool {
+    fn below_root(&self, path: &Path) -> Option<PathBuf> {
+        tree::absolute(path).strip_prefix(&self.root).ok().map(Path::to_owned)
+    }
+}
+
+impl Selects for Selection {
+    /// A file outside of the folder always is.
+    fn selects(&self, file: &Path) -> bool {
+        self.below_root(file).is_none_or(|file| {
+            let matches = |patterns: &Gitignore| patterns.matched_path_or_any_parents(&file, false).is_ignore();
+            self.include.as_ref().is_none_or(matches) && !self.exclude.as_ref().is_some_and(matches)
+        })
+    }
+
+    fn enters(&self, directory: &Path) -> bool {
         let excluded = |patterns: &Gitignore| {
             let below = self.below_root(directory).filter(|below| !below.as_os_str().is_empty());
             below.is_some_and(|below| patterns.matched_path_or_any_parents(below, true).is_ignore())
         };
         !self.exclude.as_ref().is_some_and(excluded)
-    }
-
-    fn below_root(&self, path: &Path) -> Option<PathBuf> {
-        let absolute = std::path::absolute(path).ok()?;
-        absolute.strip_prefix(&self.root).ok().map(Path::to_owned)
     }
 }
 

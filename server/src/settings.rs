@@ -1,4 +1,4 @@
-//! Settings: `tilefit.toml` or `pyproject.toml` in the workspace, and over it those of the editor.
+//! Settings: the nearest `tilefit.toml` or `pyproject.toml` at or above a folder, and over it those of the editor.
 
 use std::path::{Path, PathBuf};
 
@@ -6,21 +6,23 @@ use serde_json::Value;
 use tilefit_analysis::project::{Config, ConfigProblem};
 use toml::Table;
 
-use crate::disk;
+use crate::tree::{OnDisk, Tree, repository_of};
 
 /// The section of an editor's settings that is ours.
 pub(crate) const SECTION: &str = "tilefit";
 
-/// A file with settings, by its name in the workspace's root, and how it is read.
+/// A file with settings, by its name, and how it is read.
 struct Format {
     name: &'static str,
+    /// Whether a text has settings of ours; one that has not is passed over.
+    counts: fn(&str) -> bool,
     apply: fn(&mut Config, &str) -> Vec<ConfigProblem>,
 }
 
-/// The first one that exists counts.
+/// Of one folder, the first that counts.
 const FORMATS: [Format; 2] = [
-    Format { name: "tilefit.toml", apply: Config::apply_tilefit_toml },
-    Format { name: "pyproject.toml", apply: Config::apply_pyproject_toml },
+    Format { name: "tilefit.toml", counts: |_| true, apply: Config::apply_tilefit_toml },
+    Format { name: "pyproject.toml", counts: Config::is_in_pyproject_toml, apply: Config::apply_pyproject_toml },
 ];
 
 /// Names of the files that may hold settings.
@@ -31,45 +33,77 @@ pub(crate) fn file_names() -> impl Iterator<Item = &'static str> {
 /// Where the settings come from.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
-    /// The workspace; files are looked for nowhere else.
+    /// The workspace. Files of settings are looked for in it and above it, as far as its repository goes.
     pub(crate) root: Option<PathBuf>,
     /// The editor's settings, in the keys of `tilefit.toml`.
     pub(crate) editor: Value,
+    /// Where the file is that counted when they were read last.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// What settings come to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Resolved {
+    pub(crate) config: Config,
+    /// What was not understood, in words for the user.
+    pub(crate) problems: Vec<String>,
+    /// Where the file is that counts. Patterns count from there.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 impl Settings {
     /// Where a file can give a setting its value: nowhere if the editor's settings do.
     pub(crate) fn folder_that_counts(&self, key: &str) -> Option<PathBuf> {
         let is_editors = self.editor.get(key).is_some_and(|value| !value.is_null());
-        self.root.clone().filter(|_| !is_editors)
+        self.folder.as_ref().or(self.root.as_ref()).filter(|_| !is_editors).cloned()
     }
 
-    /// Reads the files anew. Returns the configuration, and what was not understood, in words for the user.
-    pub(crate) fn resolve(&self) -> (Config, Vec<String>) {
-        let mut config = Config::default();
-        let mut problems = Vec::new();
-        if let Some(root) = &self.root {
-            apply_file(&mut config, root, &mut problems);
-        }
-        let editor = config.apply(&table(&self.editor));
-        problems.extend(editor.into_iter().map(|problem| format!("tilefit settings: {}", problem.message)));
-        (config, problems)
+    /// Reads the files anew.
+    pub(crate) fn resolve(&self) -> Resolved {
+        let mut resolved = self.root.as_ref().map_or_else(Resolved::default, |root| nearest(&OnDisk, root));
+        let editor = resolved.config.apply(&table(&self.editor));
+        resolved.problems.extend(editor.into_iter().map(|problem| format!("tilefit settings: {}", problem.message)));
+        resolved
     }
 }
 
-fn apply_file(config: &mut Config, root: &Path, problems: &mut Vec<String>) {
-    for format in &FORMATS {
-        let path = root.join(format.name);
-        match disk::read_within(root, &path) {
-            Ok(text) => {
-                let found = (format.apply)(config, &text).into_iter();
-                problems.extend(found.map(|problem| format!("{}: {}", path.display(), problem.message)));
-                return;
-            }
-            Err(error) if error.is_missing() => {}
-            Err(error) => problems.push(format!("{}: {error}", path.display())),
+/// The settings of a folder: of the nearest file in it and above it, up to the root of its repository. A nearer file replaces one further
+/// up as a whole.
+fn nearest(tree: &dyn Tree, start: &Path) -> Resolved {
+    let repository = repository_of(tree, start);
+    let mut unread = Vec::new();
+    for folder in start.ancestors() {
+        let mut here = at(tree, folder, repository.as_deref());
+        if here.folder.is_some() {
+            here.problems.splice(..0, unread);
+            return here;
+        }
+        unread.append(&mut here.problems);
+        if repository.as_deref() == Some(folder) {
+            break;
         }
     }
+    Resolved { problems: unread, ..Resolved::default() }
+}
+
+/// The settings of the file in a folder that counts. A link that leads out of the repository is not read, or without one out of the folder.
+pub(crate) fn at(tree: &dyn Tree, folder: &Path, repository: Option<&Path>) -> Resolved {
+    let mut resolved = Resolved::default();
+    for format in &FORMATS {
+        let path = folder.join(format.name);
+        match tree.read_within(repository.unwrap_or(folder), &path) {
+            Ok(text) if (format.counts)(&text) => {
+                let found = (format.apply)(&mut resolved.config, &text).into_iter();
+                resolved.problems.extend(found.map(|problem| format!("{}: {}", path.display(), problem.message)));
+                resolved.folder = Some(folder.to_owned());
+                return resolved;
+            }
+            Ok(_) => {}
+            Err(error) if error.is_missing() => {}
+            Err(error) => resolved.problems.push(format!("{}: {error}", path.display())),
+        }
+    }
+    resolved
 }
 
 /// Editors send `null` for what is not set, which TOML does not have.
@@ -104,13 +138,13 @@ mod tests {
     #[test]
     fn the_editor_overrides_and_its_nulls_do_not_count() {
         let editor = json!({ "target": "ascend950", "planner": null, "inlayHints": { "enable": false }, "tarjet": 1 });
-        let (config, problems) = Settings { root: None, editor }.resolve();
+        let Resolved { config, problems, .. } = Settings { editor, ..Settings::default() }.resolve();
         assert_eq!((config.target, config.planner, config.inlay_hints), (Target::Ascend950, Planner::Auto, false));
         assert_eq!(problems, ["tilefit settings: there is no setting `tarjet`; did you mean `target`?"]);
     }
 
     #[test]
     fn no_settings_are_the_defaults() {
-        assert_eq!(Settings::default().resolve(), (Config::default(), Vec::new()));
+        assert_eq!(Settings::default().resolve(), Resolved::default());
     }
 }

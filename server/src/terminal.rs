@@ -37,6 +37,30 @@ pub(crate) fn clear() {
     }
 }
 
+/// What a line of a terminal holds where nothing says otherwise.
+const COLUMNS: usize = 80;
+
+/// How many characters a line of the terminal holds that the output goes to.
+pub(crate) fn width() -> usize {
+    let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    of_terminal().filter(|&width| width > 0).unwrap_or(COLUMNS)
+}
+
+/// A text for people in lines of at most `width` characters, broken between words. Lines after the first start with `indent`.
+pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> String {
+    let options = textwrap::Options::new(width)
+        .subsequent_indent(indent)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .break_words(false);
+    textwrap::fill(text, options)
+}
+
+/// Warns of something that does not make a command fail.
+pub(crate) fn warn(message: &str) {
+    say(&format!("warning: {message}\n"));
+}
+
 /// Says something beside the output, on standard error.
 pub(crate) fn complain(message: &str) {
     say(&format!("tilefit: {message}\n"));

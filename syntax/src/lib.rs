@@ -2,7 +2,7 @@
 //!
 //! * [`Document`]: a rope cut into top-level [`Block`]s, each with a tree-sitter tree that is edited in place.
 //! * [`ast`]: an owned, span-free view of one block's tree; positions live beside it in [`ast::Spans`].
-//! * [`tokens`], [`cursor`], [`names`]: what half-typed code mentions, without a tree.
+//! * [`tokens`], [`cursor`], [`names`], [`unparsed`]: what half-typed code mentions and lacks, without a tree.
 //! * [`position`]: LSP positions in UTF-8, UTF-16 and UTF-32.
 
 pub mod ast;
@@ -13,6 +13,7 @@ mod outline;
 mod parser;
 pub mod position;
 pub mod tokens;
+pub mod unparsed;
 
 pub use document::{Block, BlockKey, BlockSource, Document};
 pub use outline::BlockKind;

@@ -151,16 +151,21 @@ pub(crate) fn ends_inside_bracket(text: &str) -> bool {
     std::iter::from_fn(|| lines.next_line()).last().is_some_and(|line| line.unclosed)
 }
 
-/// Where the logical line around an offset of a block starts. A line whose bracket is not closed ends as in [`unclosed_lines`].
-pub(crate) fn logical_line_at(text: &str, offset: usize) -> usize {
+/// The logical line around an offset of a block. One whose bracket is not closed ends as in [`unclosed_lines`].
+pub(crate) fn logical_line_around(text: &str, offset: usize) -> TextRange {
     let mut lines = LogicalLines { text, at: 0, ends: ends_unclosed_statement };
-    let mut start = 0;
+    let mut around = TextRange::empty(0);
     while let Some(line) = lines.next_line()
         && line.start <= offset
     {
-        start = line.start;
+        around = TextRange::new(line.start, lines.at);
     }
-    start
+    around
+}
+
+/// Where the logical line around an offset of a block starts. A line whose bracket is not closed ends as in [`unclosed_lines`].
+pub(crate) fn logical_line_at(text: &str, offset: usize) -> usize {
+    logical_line_around(text, offset).start
 }
 
 /// Walks over logical lines: a line goes on inside brackets, triple-quoted strings and after a backslash.

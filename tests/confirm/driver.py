@@ -13,11 +13,13 @@ SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "s
 
 
 class Driver:
-    def __init__(self, source=SOURCE, python=sys.executable):
+    def __init__(self, source=SOURCE, python=sys.executable, user=None):
         self.folder = tempfile.mkdtemp(prefix="tilefit-confirm-")
+        if user is not None:
+            os.chown(self.folder, user, user)
         self.errors = open(os.path.join(self.folder, "stderr"), "wb")
         self.process = subprocess.Popen([python, "-I", "-B", os.path.join(source, "main.py")], cwd=self.folder,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, user=user)
         self.unread = b""
         self.count = 0
         self.hello = self.receive()

@@ -7,6 +7,8 @@ with its `SHARED`. All else is the driver as it is.
 """
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -251,7 +253,67 @@ time.sleep(600)""")))
         self.assertEqual(set(), strays(self.driver.folder))
 
 
+NOBODY = 65534
+SYSTEMS_PYTHON = "/usr/bin/python3"  # that of a virtual environment may be root's alone
+
+
+@unittest.skipUnless(os.getuid() == 0 and os.path.exists(SYSTEMS_PYTHON), "only root can be somebody else")
+class AnotherUser(unittest.TestCase):
+    """Root's processes are not counted, those of others are."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="tilefit-user-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.folder.chmod(0o755)
+        self.source = self.folder / "driver"
+        shutil.copytree(SOURCE, self.source, ignore=shutil.ignore_patterns("__pycache__"))
+        (self.source / "triton_compiler.py").write_text(COMPILER)
+        self.kernel = self.folder / "forks.py"
+        self.kernel.write_text("import os\npid = os.fork()\nif pid == 0:\n    os._exit(0)\nos.waitpid(pid, 0)\n" + GOOD)
+        script = "import os, time\nfor _ in range(700):\n    if os.fork() == 0:\n        time.sleep(600)\nprint(1, flush=True)\ntime.sleep(600)"
+        others = subprocess.Popen([SYSTEMS_PYTHON, "-c", script], stdout=subprocess.PIPE, user=NOBODY, start_new_session=True)
+        self.addCleanup(lambda: (os.killpg(others.pid, signal.SIGKILL), others.wait(), others.stdout.close()))
+        self.assertEqual(b"1\n", others.stdout.readline())
+
+    def ask(self):
+        driver = Driver(self.source, SYSTEMS_PYTHON, NOBODY)
+        self.addCleanup(driver.close)
+        return driver.ask(self.kernel)
+
+    def test_with_many_processes(self):
+        self.assertEqual(4096, self.ask().get("shared"))
+
+    def test_with_many_that_are_not_to_be_seen(self):
+        file = self.source / "processes.py"
+        file.write_text(file.read_text().replace("for pid in parents():", "for pid in ():"))
+        self.assertEqual(4096, self.ask().get("shared"))
+
+    def test_a_fork_bomb_has_an_end(self):
+        self.kernel.write_text("import os, time\nwhile True:\n    if os.fork() == 0:\n        time.sleep(600)\n")
+        self.assertEqual("module", self.ask().get("error", {}).get("kind"))
+
+
 class NoCompiler(unittest.TestCase):
+    def test_the_other_pypto_is_named(self):
+        """Of 0.2.0 on PyPI only the names of its files are looked at."""
+        folder = Path(tempfile.mkdtemp(prefix="tilefit-other-pypto-"))
+        self.addCleanup(shutil.rmtree, folder)
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+        site = next((folder / "venv" / "lib").glob("python*")) / "site-packages"
+        for name in ("pypto/__init__.py", "pypto/frontend/__init__.py"):
+            (site / name).parent.mkdir(exist_ok=True)
+            (site / name).write_text("raise RuntimeError('needs CANN')\n")
+        (site / "pypto-0.2.0.dist-info").mkdir()
+        (site / "pypto-0.2.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: pypto\nVersion: 0.2.0\n")
+        kernel = folder / "kernel.py"
+        kernel.write_text(GOOD)
+        driver = Driver(python=str(folder / "venv" / "bin" / "python"))
+        self.addCleanup(driver.close)
+        error = driver.ask(kernel, ask="pypto", target="910B")["error"]
+        self.assertEqual("no-compiler", error["kind"])
+        self.assertIn("pypto 0.2.0", error["message"])
+        self.assertIn("is CANN's tensor framework", error["message"])
+
     def test_another_package_of_that_name(self):
         folder = Path(tempfile.mkdtemp(prefix="tilefit-no-compiler-"))
         self.addCleanup(shutil.rmtree, folder)

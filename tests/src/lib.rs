@@ -17,4 +17,5 @@ pub mod scripted_python;
 pub mod soak;
 pub mod tensor_kernels;
 pub mod tlx_kernels;
+pub mod triton_kernels;
 pub mod typing;

@@ -56,8 +56,7 @@ fn the_extension_has_the_settings_of_the_server() {
     for (key, mut setting) in flat(&schema()) {
         let about = setting["description"].take();
         setting.as_object_mut().expect("a schema").remove("description");
-        let about = format!("{} When it is not set here, the project decides.", about.as_str().expect("text"));
-        setting["markdownDescription"] = about.into();
+        setting["markdownDescription"] = about;
         setting["scope"] = "resource".into();
         properties.insert(format!("tilefit.{key}"), setting);
     }

@@ -8,7 +8,7 @@ use xshell::cmd;
 use crate::debian::Tool;
 use crate::test::Outcome;
 use crate::vscode::NPM;
-use crate::{Workspace, debian, vscode};
+use crate::{Workspace, confirm, debian, vscode};
 
 /// The last one that runs on Node 20: VS Code 1.100.3.
 const CODE_SERVER: &str = "code-server@4.100.3";
@@ -36,6 +36,7 @@ pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<Outcome> {
 /// Screenshots into `folder`, in light and dark.
 pub(crate) fn pictures(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
     let modules = prepared(workspace)?;
+    let _python = workspace.shell.push_env("TILEFIT_PYTHON", confirm::triton(workspace)?);
     with_extension(workspace, "pictures.mjs", &modules, folder)
 }
 

@@ -27,6 +27,12 @@ pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
     })
 }
 
+/// A Python with Triton.
+pub(crate) fn triton(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let (name, packages) = COMPILERS[0];
+    environment(workspace, name, packages)
+}
+
 /// The Python of an environment with these packages; it is made once.
 fn environment(workspace: &Workspace, name: &str, packages: &[&str]) -> anyhow::Result<PathBuf> {
     let shell = &workspace.shell;

@@ -12,7 +12,7 @@ use crate::target::Planner;
 
 use super::diagnostics::{self, Diagnostic};
 use super::traced::smaller::smaller_numbers;
-use super::{Context, PlacedUnit, bind, capacity_fixes, confirmation, sync_fixes};
+use super::{Context, PlacedUnit, bind, capacity_fixes, configuration_fixes, confirmation, sync_fixes};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeAction {
@@ -27,6 +27,8 @@ pub enum Effect {
     /// Shows the MLIR of the TLX kernel around this byte offset.
     ShowLoweredIr(usize),
     Fix(Fix),
+    /// Edits after which something is better that no diagnostic is about.
+    Improve(Vec<(TextRange, String)>),
     /// The setting `planner`, under which the diagnostic is gone.
     SetPlanner {
         planner: Planner,
@@ -54,9 +56,6 @@ pub struct Fix {
     pub preferred: bool,
 }
 
-/// Further away than this, a name is another name and not a slip.
-const MOST_SLIPS: usize = 2;
-
 pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
     let mut actions = fixes_and_views(context, range);
     for placed in context.units_in(range) {
@@ -64,6 +63,7 @@ pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeA
         actions.extend(capacity_fixes::capacity_fixes(context, &placed, range));
         actions.extend(capacity_fixes::planners(context, &placed, range));
         actions.extend(smaller_numbers(context, &placed, range));
+        actions.extend(configuration_fixes::configuration_fixes(context, &placed, range));
         actions.extend(bind::bind(context, &placed, range));
         if diagnostics::asks_for_sequences(context, placed.unit) {
             actions.extend(sync_fixes::tried(context, &placed, range));
@@ -223,7 +223,7 @@ impl Site<'_> {
         let Some((at, wrong)) = self.wrong_dtype(at) else { return Vec::new() };
         let end = self.placed.spans.expr(at).end + self.placed.start;
         let range = TextRange::new(end - wrong.len(), end);
-        let mut nearest = nearest_dtypes(wrong);
+        let mut nearest = Dtype::nearest(wrong);
         let preferred = nearest.len() == 1;
         // The compiler refuses to cast a tile to what it is.
         let own = self.cast_of(at);
@@ -360,18 +360,6 @@ fn operation(op: BinaryOp) -> Option<&'static str> {
         BinaryOp::Div => "div",
         _ => return None,
     })
-}
-
-/// Those that begin with `wrong`, else those with the fewest slips.
-fn nearest_dtypes(wrong: &str) -> Vec<&'static str> {
-    let wrong = wrong.to_uppercase();
-    let names = || Dtype::ALL.iter().map(|dtype| dtype.name());
-    let longer: Vec<_> = names().filter(|name| name.starts_with(&wrong)).collect();
-    if !longer.is_empty() {
-        return longer;
-    }
-    let fewest = names().map(|name| strsim::levenshtein(&wrong, name)).min().filter(|&slips| slips <= MOST_SLIPS);
-    names().filter(|name| Some(strsim::levenshtein(&wrong, name)) == fewest).collect()
 }
 
 #[cfg(test)]

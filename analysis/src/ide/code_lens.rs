@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
-use tilefit_syntax::TextRange;
+use tilefit_syntax::{TextRange, unparsed};
 
 use crate::db::{self, Dumped};
 use crate::printed::Match;
 
 use super::language::{Memory, View};
-use super::{Context, PlacedUnit, configurations, confirmation};
+use super::{Context, PlacedUnit, configurations, confirmation, diagnostics};
 
 /// A place for a lens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +44,22 @@ pub enum LensCommand {
         /// From 0.
         line: usize,
     },
+}
+
+/// What a lens speaks of, and why that is not whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spoken {
+    /// By which it is known in other texts: its function with the names and the number of the kernels there.
+    pub kernels: String,
+    pub unfinished: Option<Unfinished>,
+}
+
+/// The first line, from 1, that keeps a kernel from being whole while it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unfinished {
+    Unparsed { line: usize },
+    /// It parses, and is not understood where the newest edit was: `pl.add()`, `pl.loa`.
+    Edited { line: usize },
 }
 
 /// As many different kernels at one place are told apart; of more, which many calls make of one scope, the fullest stands for all.
@@ -112,6 +128,29 @@ pub(crate) fn code_lens(context: &Context<'_>, lens: CodeLens) -> Option<LensTex
             dumps.nth(lens.nth).map(|dumped| open_dump(context, dumped))
         }
     }
+}
+
+/// What a lens for a memory map speaks of, and whether that is whole; `edited` is where the newest edit was.
+pub(crate) fn spoken(context: &Context<'_>, lens: CodeLens, edited: Option<usize>) -> Option<Spoken> {
+    let at = TextRange::empty(lens.range.start);
+    let placed = context.units_in(at).find(|placed| of_unit(context, placed).contains(&lens))?;
+    let Group { kernels, .. } = group_of(context, &placed, &lens)?;
+    let standing = context.standing(placed.unit);
+    let names: Vec<&str> = standing[kernels].iter().map(|kernel| kernel.name).collect();
+    let kernels = context.qualified_name(placed.unit, &format!("{} of {}", names.join(", "), standing.len()));
+    Some(Spoken { kernels, unfinished: unfinished(context, &placed, edited) })
+}
+
+fn unfinished(context: &Context<'_>, placed: &PlacedUnit<'_>, edited: Option<usize>) -> Option<Unfinished> {
+    let unparsed = db::unparsed(context.db, placed.unit).iter().map(|note| placed.range(note.at).start).min();
+    if let Some(start) = unparsed {
+        return Some(Unfinished::Unparsed { line: context.line(start) });
+    }
+    let edited = edited.filter(|&at| placed.start <= at && at <= placed.start + placed.len)?;
+    let line = unparsed::line_around(context.text_of(placed), edited - placed.start).shifted(placed.start);
+    let is_edited = |range: TextRange| line.start <= range.start && range.start <= line.end;
+    let is_understood = !diagnostics::not_understood(context, placed).into_iter().any(is_edited);
+    (!is_understood).then(|| Unfinished::Edited { line: context.line(line.start) })
 }
 
 fn group_of(context: &Context<'_>, placed: &PlacedUnit<'_>, lens: &CodeLens) -> Option<Group> {

@@ -14,6 +14,7 @@ use crate::vocabulary::{self, Word, WordKind};
 
 use super::cursor_context::CursorContext;
 use super::language::ValueKind;
+use super::level::Level;
 use super::signature_help::{self, Signature};
 
 use super::{Context, formatting};
@@ -62,7 +63,8 @@ pub(crate) fn completions(context: &Context<'_>, offset: usize) -> Option<Comple
     if !place.cursor.expects_operand {
         return None;
     }
-    let mut items = Items { context, place: &place, found: Vec::new() };
+    let level = Level::at(context, &place);
+    let mut items = Items { context, place: &place, level, found: Vec::new() };
     match place.cursor.path.split_last()? {
         (_, []) => items.at_start_of_expression(),
         (_, module) => items.behind(&place.canonical(module)?),
@@ -110,17 +112,28 @@ fn decorators(context: &Context<'_>, offset: usize) -> Option<Completions> {
     Some(Completions { replaces, overwrites, items: items.collect() })
 }
 
+/// Keys of operations that are completed among tensors begin with this.
+const AMONG_TENSORS: &str = "tensors:";
+
 /// Documentation of an item by its key, in Markdown.
 pub fn documentation(key: &str) -> Option<String> {
-    let signatures = match key.split_once('.')? {
-        ("pl", name) => signature_help::operations(name),
+    match key.strip_prefix(AMONG_TENSORS) {
+        Some(path) => about_word(path, Level::Tensors),
+        None => about_word(key, Level::Tiles),
+    }
+}
+
+/// What there is to say of a word of the language, in Markdown.
+pub(super) fn about_word(path: &str, level: Level) -> Option<String> {
+    let meanings = match path.split_once('.')? {
+        ("pl", name) => signature_help::operations(name, level),
         _ => Vec::new(),
     };
-    if !signatures.is_empty() {
-        let about = signatures.iter().map(|&(when, op)| about(&signature_help::of_operation(key, when, op.op())));
+    if !meanings.is_empty() {
+        let about = meanings.iter().map(|meaning| about(&signature_help::of_operation(path, *meaning)));
         return Some(about.collect::<Vec<_>>().join("\n\n---\n\n"));
     }
-    let word = vocabulary::word(key)?;
+    let word = vocabulary::word(path)?;
     Some(if word.kind == WordKind::Function { about(&signature_help::of_word(word)) } else { word.about.to_owned() })
 }
 
@@ -132,6 +145,7 @@ pub(super) fn about(signature: &Signature) -> String {
 struct Items<'c, 'db> {
     context: &'c Context<'db>,
     place: &'c CursorContext<'db>,
+    level: Level,
     found: Vec<Completion>,
 }
 
@@ -227,8 +241,10 @@ impl Items<'_, '_> {
         names.dedup();
         for name in names {
             let key = format!("{path}{name}");
-            let Some(&(when, op)) = signature_help::operations(&format!("{prefix}{name}")).first() else { continue };
-            let signature = signature_help::of_operation(&key, when, op.op());
+            let meanings = signature_help::operations(&format!("{prefix}{name}"), self.level);
+            let Some(meaning) = meanings.first() else { continue };
+            let signature = signature_help::of_operation(&key, *meaning);
+            let key = if self.level == Level::Tensors { format!("{AMONG_TENSORS}{key}") } else { key };
             self.add_function(name, CompletionKind::Operation, &key, &signature);
         }
     }
@@ -315,7 +331,9 @@ impl Items<'_, '_> {
 
     fn signatures(&self, callee: &[&str]) -> Vec<Signature> {
         let path = self.place.canonical(callee);
-        path.map_or_else(Vec::new, |path| signature_help::of_callee(&path))
+        let bracket = self.place.cursor.open.last().map(|open| open.at);
+        let level = bracket.map_or(self.level, |bracket| Level::of_call(self.context, self.place, bracket));
+        path.map_or_else(Vec::new, |path| signature_help::of_callee(&path, level))
     }
 
     /// What kind of value the position takes, by the parameter that it is.
@@ -378,6 +396,7 @@ impl Items<'_, '_> {
             "offsets" | "shapes" | "shape" | "valid_shape" | "axis" | "value" | "scalar" | "core_num" | "stage" => {
                 Some(Wanted::Scalar)
             }
+            _ if self.place.dialect.has_tiles && self.level == Level::Tensors => Some(Wanted::Tensor),
             _ if self.place.dialect.has_tiles => Some(Wanted::Tile),
             _ => None,
         }

@@ -73,7 +73,7 @@ pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<
     })
 }
 
-fn on_device(
+pub(super) fn on_device(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
     table: &Configurations,
@@ -93,8 +93,8 @@ fn on_device(
     let answers = context.file.answers(context.db);
     if !answers.is_empty()
         && let Some(question) = db::question_under(context.db, placed.unit, &row.scenario, arch)
-        && let Some(answered) = answers.iter().find(|answered| answered.question == question)
-        && let Outcome::Shared(plan) = &answered.answer.outcome
+        && let Some(answer) = answers.to(&question)
+        && let Outcome::Shared(plan) = &answer.outcome
     {
         (on.low, on.high, on.columns, on.confirmed) = (plan.shared, Some(plan.shared), plan.tensor_columns, true);
         let fits = plan.shared <= arch.smem() && plan.tensor_columns <= arch.tmem();

@@ -5,10 +5,12 @@ use std::fmt;
 
 use serde::Serialize;
 use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::Stmt;
 
 use crate::confirm::{
     Answer, By, FailureKind, Function, KernelsAsked, Outcome, Program, Question, SharedBuffer, SharedPlan, Tile,
 };
+use crate::db;
 use crate::diagnostics::Code;
 use crate::project::Confirm;
 
@@ -27,6 +29,16 @@ pub struct KernelQuestion {
     pub line: usize,
     /// Or why it cannot be asked, in words for the author.
     pub question: Result<Question, String>,
+}
+
+/// A question about a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedQuestion {
+    pub question: Question,
+    /// The bytes of its kernel.
+    pub kernel: TextRange,
+    /// It is of the plan that is shown.
+    pub is_shown: bool,
 }
 
 /// What the compiler's answer says of a kernel.
@@ -164,15 +176,59 @@ pub(crate) fn questions(context: &Context<'_>) -> Vec<KernelQuestion> {
     all
 }
 
-/// What there is to ask, each once.
-pub(crate) fn all_questions(context: &Context<'_>, of: KernelsAsked) -> Vec<Question> {
-    let mut all: Vec<Question> = questions(context).into_iter().filter_map(|it| it.question.ok()).collect();
-    if of == KernelsAsked::EveryConfiguration {
-        all.extend(context.units().flat_map(|placed| configurations::questions(context, &placed)));
+/// What there is to ask, each once: of the plans that are shown, then of the rest, in text order.
+pub(crate) fn all_questions(context: &Context<'_>, of: KernelsAsked) -> Vec<PlacedQuestion> {
+    let mut all = Vec::new();
+    for placed in context.units() {
+        let kernel = TextRange::new(placed.start, placed.start + placed.len);
+        let asked = |is_shown| move |question| PlacedQuestion { question, kernel, is_shown };
+        let kernels = context.all_kernels(placed.unit);
+        all.extend(kernels.iter().filter_map(|it| it.question(context, &placed).ok()).map(asked(true)));
+        if of == KernelsAsked::EveryConfiguration {
+            all.extend(configurations::questions(context, &placed).into_iter().map(asked(false)));
+        }
     }
+    all.sort_by_key(|asked| !asked.is_shown);
     let mut seen = HashSet::new();
-    all.retain(|question| seen.insert(question.clone()));
+    all.retain(|asked| seen.insert(asked.question.clone()));
     all
+}
+
+/// What there is to say of a file without kernels.
+pub(crate) fn why_no_kernels(context: &Context<'_>) -> String {
+    if is_written_for_the_other_pypto(context) {
+        return "this file is written for CANN's tensor framework, another package that is called `pypto`; tilefit reads kernels of \
+                hw-native-sys/pypto, which import `pypto.language`"
+            .to_owned();
+    }
+    "there are no kernels in this file".to_owned()
+}
+
+/// It imports a `pypto`, and nothing of the language of kernels.
+fn is_written_for_the_other_pypto(context: &Context<'_>) -> bool {
+    let is_in = |module: &str, package: &str| {
+        module.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let mut imports_it = false;
+    for (&unit, block) in db::units(context.db, context.file).iter().zip(context.document().blocks()) {
+        if !block.source.text.contains("pypto") {
+            continue;
+        }
+        for (_, statement) in db::syntax(context.db, unit).stmts() {
+            let modules: Vec<String> = match statement {
+                Stmt::Import(modules) => modules.iter().map(|it| it.module.clone()).collect(),
+                Stmt::ImportFrom { level: 0, module, names } => {
+                    names.iter().map(|it| format!("{module}.{}", it.name)).collect()
+                }
+                _ => continue,
+            };
+            if modules.iter().any(|module| is_in(module, "pypto.language")) {
+                return false;
+            }
+            imports_it |= modules.iter().any(|module| is_in(module, "pypto"));
+        }
+    }
+    imports_it
 }
 
 /// What was answered of the kernels of a file, in text order.
@@ -199,7 +255,7 @@ pub(super) fn of_kernel(
         return None;
     }
     let question = kernel.question(context, placed).ok()?;
-    let answer = &answers.iter().find(|answered| answered.question == question)?.answer;
+    let answer = answers.to(&question)?;
     let name = context.qualified_name(placed.unit, kernel.name());
     let line = context.line(placed.range(kernel.name_origin()).start);
     let plan = Predicted {
@@ -366,7 +422,7 @@ impl Predicted<'_> {
     fn compared(&self, answer: &Answer) -> Verdict {
         match &answer.outcome {
             Outcome::Failed { error } => {
-                let (message, details) = (error.message.clone(), error.details.clone());
+                let (message, details) = (error.message.clone(), error.details.clone().filter(|it| !it.is_empty()));
                 match error.kind {
                     FailureKind::Refused => {
                         Verdict::Refused { line: error.line.unwrap_or(self.line), message, details }
@@ -421,40 +477,29 @@ impl Predicted<'_> {
         Verdict::Differs { line: buffers.first().map_or(self.line, |first| first.line), message, buffers }
     }
 
-    /// The buffers of the author's that the compiler has elsewhere, or that only one of the two has.
+    /// The buffers that the compiler has elsewhere, or that only one of the two has.
     fn differing_buffers(&self, plan: &SharedPlan) -> Vec<Differing> {
-        let is_explicit = |kind: &str| matches!(kind, "explicit" | "barrier");
-        let is_hidden = |kind: &str| matches!(kind, "scratch" | "captures" | "warp states" | "view");
-        let mut ours: Vec<&TilePlan> =
-            self.tiles.iter().filter(|tile| tile.space == Some("smem") && !is_hidden(tile.kind)).collect();
-        let theirs = plan.buffers.iter().filter(|buffer| buffer.function.is_none() && is_explicit(&buffer.kind));
-        let line_of = |buffer: &SharedBuffer| buffer.line.unwrap_or(self.line);
-        let mut unmatched: Vec<&SharedBuffer> = Vec::new();
-        for buffer in theirs {
-            let is_same = |tile: &&TilePlan| {
-                tile.line == line_of(buffer)
-                    && tile.address == Some(buffer.offset)
-                    && buffer.size.is_none_or(|size| tile.bytes == size)
-            };
-            match ours.iter().position(is_same) {
-                Some(at) => _ = ours.remove(at),
-                None => unmatched.push(buffer),
-            }
-        }
-        let mut differing = Vec::new();
-        for buffer in unmatched {
-            let line = line_of(buffer);
-            let our = ours.iter().position(|tile| tile.line == line).map(|at| ours.remove(at));
-            differing.push(Differing {
-                line,
-                compiler: Some(Place {
-                    name: buffer.op.clone(),
-                    space: "smem".to_owned(),
-                    address: Some(buffer.offset),
-                    bytes: buffer.size,
-                }),
-                tilefit: our.map(Place::of),
+        let has_memory = |tile: &&TilePlan| tile.space == Some("smem") && !matches!(tile.kind, "view" | "unused");
+        let mut ours: Vec<&TilePlan> = self.tiles.iter().filter(has_memory).collect();
+        let mut theirs = Theirs::all(plan, self.line, &ours);
+        let of_calls: Vec<Theirs<'_>> = theirs.iter().filter(|their| their.is_of_call()).cloned().collect();
+        // The surest pairs first, so that nothing of which less is known takes a part of one.
+        for is_pair in [Theirs::is_here, Theirs::is_there, Theirs::may_be_here, Theirs::may_be_there] {
+            theirs.retain(|their| match ours.iter().position(|our| is_pair(their, our)) {
+                Some(at) => {
+                    ours.remove(at);
+                    false
+                }
+                None => true,
             });
+        }
+        // The compiler has the buffers of a function once, however often it is called.
+        ours.retain(|our| our.at_least > 0 && !of_calls.iter().any(|their| their.is_there(our)));
+        let mut differing = Vec::new();
+        for their in theirs {
+            let our = ours.iter().position(|our| our.line == their.line && their.is_alike(our));
+            let our = our.map(|at| Place::of(ours.remove(at)));
+            differing.push(Differing { line: their.line, compiler: Some(their.place()), tilefit: our });
         }
         differing.extend(ours.into_iter().map(|tile| Differing {
             line: tile.line,
@@ -499,5 +544,98 @@ impl Predicted<'_> {
             }
         }
         Verdict::Confirmed
+    }
+}
+
+/// A buffer of the compiler's.
+#[derive(Clone)]
+struct Theirs<'a> {
+    buffer: &'a SharedBuffer,
+    /// In the kernel's file, from 1.
+    line: usize,
+    /// One for each call of its function.
+    addresses: Vec<u64>,
+    /// Nothing that tilefit knows is in its line.
+    is_elsewhere: bool,
+}
+
+/// Calls of functions in functions that are not inlined are followed so deep.
+const DEPTH_OF_CALLS: usize = 4;
+
+impl<'a> Theirs<'a> {
+    /// In a kernel whose name is in a line, beside `ours`.
+    fn all(plan: &'a SharedPlan, of_kernel: usize, ours: &[&TilePlan]) -> Vec<Theirs<'a>> {
+        let calls = |is_inner: bool| {
+            let calls = plan.buffers.iter().filter(move |it| it.kind == "call" && it.function.is_some() == is_inner);
+            calls.map(|call| call.offset)
+        };
+        let mut bases: Vec<u64> = calls(false).collect();
+        let mut outer = bases.clone();
+        for _ in 1..DEPTH_OF_CALLS {
+            outer = outer.iter().flat_map(|base| calls(true).map(move |offset| base + offset)).collect();
+            outer.sort_unstable();
+            outer.dedup();
+            bases.extend(&outer);
+        }
+        let buffers = plan.buffers.iter().filter(|buffer| buffer.kind != "call");
+        let theirs = buffers.map(|buffer| {
+            let line = buffer.line.unwrap_or(of_kernel);
+            let addresses = match buffer.function {
+                Some(_) => bases.iter().map(|base| base + buffer.offset).collect(),
+                None => vec![buffer.offset],
+            };
+            Theirs { buffer, line, addresses, is_elsewhere: ours.iter().all(|our| our.line != line) }
+        });
+        theirs.collect()
+    }
+
+    fn is_of_call(&self) -> bool {
+        self.buffer.function.is_some()
+    }
+
+    fn place(&self) -> Place {
+        Place {
+            name: self.buffer.op.clone(),
+            space: "smem".to_owned(),
+            address: self.addresses.first().copied(),
+            bytes: self.buffer.size,
+        }
+    }
+
+    /// Made for the same.
+    fn is_alike(&self, our: &TilePlan) -> bool {
+        let is_explicit = |kind: &str| matches!(kind, "explicit" | "barrier" | "def" | "staging");
+        let (their, our) = (self.buffer.kind.as_str(), our.kind);
+        their == our || is_explicit(their) && is_explicit(our)
+    }
+
+    fn is_same(&self, our: &TilePlan) -> bool {
+        self.is_alike(our)
+            && our.address.is_some_and(|address| self.addresses.contains(&address))
+            && self.buffer.size.is_none_or(|size| our.bytes == size && our.at_least == size)
+    }
+
+    /// As far as ours is known.
+    fn may_be_same(&self, our: &TilePlan) -> bool {
+        self.is_alike(our)
+            && our.address.is_none_or(|address| self.addresses.contains(&address))
+            && self.buffer.size.is_none_or(|size| (our.at_least..=our.bytes).contains(&size))
+    }
+
+    fn is_here(&self, our: &TilePlan) -> bool {
+        self.line == our.line && self.is_same(our)
+    }
+
+    /// The compiler may give what it adds itself another line: which one is not a matter of memory.
+    fn is_there(&self, our: &TilePlan) -> bool {
+        (our.inserted || self.is_elsewhere) && self.is_same(our)
+    }
+
+    fn may_be_here(&self, our: &TilePlan) -> bool {
+        self.line == our.line && self.may_be_same(our)
+    }
+
+    fn may_be_there(&self, our: &TilePlan) -> bool {
+        (our.inserted || self.is_elsewhere) && self.may_be_same(our)
     }
 }

@@ -1,5 +1,8 @@
 //! Everything that tilefit has to say about a file.
 
+mod echoes;
+
+use tilefit_syntax::unparsed::{self, Problem, Unparsed};
 use tilefit_syntax::TextRange;
 
 use crate::codegen::{Insertion, Sequenced};
@@ -53,18 +56,18 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
         all.push(oversized(context.document().len()));
     }
     for placed in context.units() {
+        let mut here = of_kernels(context, &placed);
         for kernel in context.all_kernels(placed.unit) {
-            all.extend(kernel.diagnostics(context, &placed));
-            all.extend(confirmation::diagnostics(context, &placed, &*kernel));
+            here.extend(confirmation::diagnostics(context, &placed, &*kernel));
             open.extend_from_slice(kernel.open());
         }
         if asks_for_sequences(context, placed.unit) {
-            all.extend(context.sequences(placed.unit).flat_map(|both| of_generated(&placed, both)));
+            here.extend(context.sequences(placed.unit).flat_map(|both| of_generated(&placed, both)));
         }
-        all.extend(unpaired(context, &placed));
-        all.extend(unparsed(context, &placed));
-        add_unknown_names(&mut all, context, &placed);
-        all.extend(context.plans(placed.unit).first().and_then(|outcome| duplicate(context, &placed, outcome)));
+        here.extend(unpaired(context, &placed));
+        add_slips(&mut here, context, &placed);
+        here.extend(context.plans(placed.unit).first().and_then(|outcome| duplicate(context, &placed, outcome)));
+        all.append(&mut here);
     }
     for placed in context.programs_in(TextRange::new(0, usize::MAX)) {
         add_unknown_names(&mut all, context, &placed);
@@ -72,6 +75,22 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
     all.retain_mut(|diagnostic| configured(context, diagnostic));
     all.sort_by_key(|diagnostic| (diagnostic.range, diagnostic.code));
     Diagnosis { diagnostics: said_once(all), open, callers: db::callers(context.db, context.file) }
+}
+
+fn of_kernels(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
+    context.all_kernels(placed.unit).iter().flat_map(|kernel| kernel.diagnostics(context, placed)).collect()
+}
+
+/// Where it is not known what a unit says, or the compiler refuses it for what it says.
+pub(super) fn not_understood(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<TextRange> {
+    let mut here = of_kernels(context, placed);
+    add_unknown_names(&mut here, context, placed);
+    let is_it = |said: &Diagnostic| match said.code {
+        Code::UnknownName | Code::NotModelled => true,
+        Code::CapacityExceeded | Code::IndexOutOfRange => false,
+        code => code.severity() == Severity::Error,
+    };
+    here.iter().filter(|said| is_it(said)).map(|said| said.range).collect()
 }
 
 /// Kernels that are made of one scope, or at one call, say the same at the same place.
@@ -204,9 +223,52 @@ fn duplicate(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) 
     Some(Diagnostic { related, ..plain(placed.range(plan.name_origin), Code::DuplicateKernel, message) })
 }
 
-/// Also in the host code of a program, of which no kernel says so.
-fn unparsed(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
-    db::unparsed(context.db, placed.unit).iter().map(|note| not_modelled(placed, note)).collect()
+/// Adds what does not parse and what nothing defines, and drops what follows from that. Also in the host code of a program, of which no kernel
+/// says so.
+fn add_slips(here: &mut Vec<Diagnostic>, context: &Context<'_>, placed: &PlacedUnit<'_>) {
+    let is_on = |code: Code| context.config().severity_of(code, code.severity()).is_some();
+    let text = context.text_of(placed);
+    let unparsed = if is_on(Code::SyntaxError) { unparsed_lines(context, placed, text) } else { Vec::new() };
+    here.extend(unparsed.iter().map(|line| syntax_error(placed, line)));
+    add_unknown_names(here, context, placed);
+
+    let is_slip = |said: &&Diagnostic| matches!(said.code, Code::UnknownName | Code::UnknownDtype) && is_on(said.code);
+    let within = |range: TextRange| {
+        TextRange::new(range.start.saturating_sub(placed.start), range.end.saturating_sub(placed.start))
+    };
+    let unknown: Vec<TextRange> = here.iter().filter(is_slip).map(|said| within(said.range)).collect();
+    if unparsed.is_empty() && unknown.is_empty() {
+        return;
+    }
+    let slips = echoes::Slips { unparsed: &unparsed, unknown };
+    let echoes = echoes::Echoes::of(db::syntax(context.db, placed.unit), &placed.spans, text, slips);
+    // What is said at the name of a kernel is said of all of it.
+    let names: Vec<TextRange> = context.standing(placed.unit).iter().map(|kernel| placed.range(kernel.at)).collect();
+    let follows = |said: &Diagnostic| names.contains(&said.range) || echoes.has(within(said.range));
+    here.retain(|said| said.code != Code::NotModelled || !follows(said));
+}
+
+/// The lines of a unit that do not parse, each once.
+fn unparsed_lines(context: &Context<'_>, placed: &PlacedUnit<'_>, text: &str) -> Vec<Unparsed> {
+    let mut lines: Vec<Unparsed> = Vec::new();
+    for note in db::unparsed(context.db, placed.unit) {
+        let found = unparsed::at(text, placed.range(note.at).start - placed.start);
+        if !lines.iter().any(|line| line.line == found.line) {
+            lines.push(found);
+        }
+    }
+    lines
+}
+
+fn syntax_error(placed: &PlacedUnit<'_>, unparsed: &Unparsed) -> Diagnostic {
+    let what = match unparsed.problem {
+        Problem::NeverClosed(bracket) => format!("`{bracket}` is never closed"),
+        Problem::ClosesNothing(bracket) => format!("`{bracket}` does not close anything"),
+        Problem::NoColon => "`:` is missing at the end of this line".to_owned(),
+        Problem::Other => "this is not valid Python".to_owned(),
+    };
+    let message = format!("{what}; the kernel is analysed without this statement");
+    plain(unparsed.at.shifted(placed.start), Code::SyntaxError, message)
 }
 
 /// Adds what is said of names. An element type has a code of its own, and what is not modelled at such a place follows from the name.
@@ -268,3 +330,6 @@ fn name_range(text: &str, at: TextRange, unknown: &UnknownName) -> TextRange {
 fn plain(range: TextRange, code: Code, message: String) -> Diagnostic {
     Diagnostic { range, code, severity: code.severity(), message, related: Vec::new() }
 }
+
+#[cfg(test)]
+mod tests;

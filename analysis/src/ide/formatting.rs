@@ -1,6 +1,6 @@
 //! How sizes, addresses and lifetimes are written for people.
 
-pub(crate) use crate::finding::bytes;
+pub use crate::finding::bytes;
 use crate::memory::{Order, Plan, PlannedTile};
 
 use super::language::{Extent, Site};
@@ -60,6 +60,21 @@ pub(crate) fn range(start: u64, end: u64, unit: &str) -> String {
 /// How much of a capacity is used, rounded up: nothing that is used is 0 %.
 pub(crate) fn percent(used: u64, capacity: u64) -> u64 {
     used.saturating_mul(100).div_ceil(capacity.max(1))
+}
+
+/// `92 %`, `⚠ 105 %, 8 KiB over`: how full a memory is, in the few words of a lens.
+pub(crate) fn fullness(used: u64, capacity: u64) -> String {
+    let percent = percent(used, capacity);
+    match over(used, capacity, "bytes") {
+        Some(over) => format!("⚠ {percent} %, {over}"),
+        None => format!("{percent} %"),
+    }
+}
+
+/// `8 KiB over`, of more than there is.
+pub(crate) fn over(used: u64, capacity: u64, unit: &str) -> Option<String> {
+    let over = used.checked_sub(capacity).filter(|&over| over > 0)?;
+    Some(format!("{} over", amount(over, unit)))
 }
 
 /// `65536 of 65536 bytes (100 %)`

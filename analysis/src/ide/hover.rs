@@ -7,8 +7,9 @@ use crate::db;
 use crate::ir::Dtype;
 use crate::target::Space;
 
-use super::completion::{self, documentation};
+use super::completion;
 use super::cursor_context::CursorContext;
+use super::level::Level;
 use super::{Context, PlacedUnit, confirmation, inserted_tiles};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +30,12 @@ fn of_word(context: &Context<'_>, offset: usize) -> Option<Hover> {
     let end = offset + rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len());
     let place = CursorContext::at(context, end)?;
     let path = place.canonical(&place.cursor.path)?;
-    let operation = documentation(&path).map(|text| text + &of_statement(context, offset));
+    // The name of a module or a type is before no bracket.
+    let level = match place.text[place.cursor.word.end..].starts_with('(') {
+        true => Level::of_call(context, &place, place.cursor.word.end),
+        false => Level::at(context, &place),
+    };
+    let operation = completion::about_word(&path, level).map(|text| text + &of_statement(context, offset));
     let markdown = operation.or_else(|| constant(context, &place, &path))?;
     Some(Hover { range: place.word(), markdown })
 }
@@ -104,7 +110,7 @@ mod tests {
     #[test]
     fn words_of_the_language() {
         assert_eq!(at("y = pl.tile.e$0xp(x)")[..2], ["```python", "pl.tile.exp(tile) -> Tile"]);
-        assert_eq!(at("y = pl.e$0xp(x")[4], "`tile.exp`, element by element.");
+        assert_eq!(at("y = pl.e$0xp(x")[4], "The exponential of each element.");
         assert_eq!(at("y = pl.cast(x, pl.FP1$06)"), ["element type FP16: 2 B an element"]);
         assert_eq!(at("y = pl.move(x, pl.Mem.M$0at)"), ["memory space Mat: 480 KiB of 512 KiB free"]);
         assert_eq!(at("for i in pl.ra$0nge(4):")[1], "pl.range(*bounds, init_values=None)");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use tilefit_syntax::TextRange;
 
 use crate::coverage::Mark;
 
@@ -16,6 +17,9 @@ use super::{Context, PlacedUnit};
 pub struct KernelPlan {
     pub name: String,
     pub line: usize,
+    /// The bytes of the function that it is written in.
+    #[serde(skip)]
+    pub range: TextRange,
     pub status: &'static str,
     pub reasons: Vec<String>,
     /// What of a `predicted` kernel was never compared with the compiler.
@@ -51,6 +55,8 @@ pub struct KernelPlan {
 pub struct KernelSummary {
     pub name: String,
     pub line: usize,
+    /// The bytes of the function that it is written in.
+    pub range: TextRange,
     pub status: &'static str,
     pub target: &'static str,
     pub planner: &'static str,
@@ -59,8 +65,9 @@ pub struct KernelSummary {
 
 impl KernelPlan {
     pub fn summary(&self) -> KernelSummary {
-        let KernelPlan { name, line, status, target, planner, spaces, .. } = self;
-        KernelSummary { name: name.clone(), line: *line, status, target, planner, spaces: spaces.clone() }
+        let KernelPlan { name, line, range, status, target, planner, spaces, .. } = self;
+        let (line, range) = (*line, *range);
+        KernelSummary { name: name.clone(), line, range, status, target, planner, spaces: spaces.clone() }
     }
 }
 
@@ -155,6 +162,9 @@ pub struct TilePlan {
     pub shape: Vec<u64>,
     pub dtype: &'static str,
     pub bytes: u64,
+    /// Where the compiler may need less of them.
+    #[serde(skip)]
+    pub at_least: u64,
     pub buffer: Option<String>,
     pub address: Option<u64>,
     pub first_line: usize,
@@ -245,6 +255,7 @@ fn kernel_summary(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn K
     KernelSummary {
         name: context.qualified_name(placed.unit, kernel.name()),
         line: context.line(placed.range(kernel.name_origin()).start),
+        range: TextRange::new(placed.start, placed.start + placed.len),
         status: kernel.status().name(),
         target: kernel.target(),
         planner: kernel.planner(),
@@ -253,7 +264,7 @@ fn kernel_summary(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn K
 }
 
 fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> KernelPlan {
-    let KernelSummary { name, line, status, target, planner, spaces } = kernel_summary(context, placed, kernel);
+    let KernelSummary { name, line, range, status, target, planner, spaces } = kernel_summary(context, placed, kernel);
     let Details { tiles, specs, scenarios, uncompared, marks, assumes, compiler } = kernel.details(context, placed);
     let mut diagnostics = kernel.diagnostics(context, placed);
     diagnostics.extend(confirmation::diagnostics(context, placed, kernel));
@@ -267,6 +278,7 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn Kern
     KernelPlan {
         name,
         line,
+        range,
         status,
         reasons: kernel.reasons(),
         uncompared,

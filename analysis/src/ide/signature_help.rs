@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use tilefit_syntax::TextRange;
 
-use crate::ops::{self, Category, Op, OpId, OutputSpace, Preset, Shape, When};
+use crate::ops::{self, OpId, OutputSpace, Preset, Shape, When};
 use crate::target::Target;
 use crate::vocabulary::{self, Word, WordKind};
 
 use super::Context;
 use super::cursor_context::CursorContext;
+use super::level::Level;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
@@ -39,7 +40,8 @@ pub struct SignatureHelp {
 pub(crate) fn signature_help(context: &Context<'_>, offset: usize) -> Option<SignatureHelp> {
     let place = CursorContext::at(context, offset)?;
     let call = place.cursor.call()?;
-    let signatures = of_callee(&place.canonical(&call.callee)?);
+    let level = Level::of_call(context, &place, call.at);
+    let signatures = of_callee(&place.canonical(&call.callee)?, level);
     if signatures.is_empty() {
         return None;
     }
@@ -48,23 +50,44 @@ pub(crate) fn signature_help(context: &Context<'_>, offset: usize) -> Option<Sig
 }
 
 /// The signatures of a function under the usual names of its modules (`pl.add`); several where the operands decide.
-pub(super) fn of_callee(callee: &str) -> Vec<Signature> {
-    let operations = callee.strip_prefix("pl.").map_or_else(Vec::new, operations);
+pub(super) fn of_callee(callee: &str, level: Level) -> Vec<Signature> {
+    let operations = callee.strip_prefix("pl.").map_or_else(Vec::new, |name| operations(name, level));
     if !operations.is_empty() {
-        return operations.iter().map(|&(when, op)| of_operation(callee, when, op.op())).collect();
+        return operations.iter().map(|meaning| of_operation(callee, *meaning)).collect();
     }
     vocabulary::word(callee).filter(|word| word.kind == WordKind::Function).map(of_word).into_iter().collect()
 }
 
-/// What a name after `pl.` can mean: the plain form of tiles first, that of tensors last.
-pub(super) fn operations(name: &str) -> Vec<(When, OpId)> {
+/// An operation that a name can mean.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Meaning {
+    when: When,
+    op: OpId,
+    level: Level,
+}
+
+/// What a name after `pl.` can mean at a level, the plain form first; what it means at the other one only where it means nothing at this.
+pub(super) fn operations(name: &str, level: Level) -> Vec<Meaning> {
+    let is_of_tensors = |when: &When| matches!(when, When::TensorOperand | When::TensorScalar);
     let mut all = ops::candidates(name).to_vec();
-    all.sort_by_key(|(when, _)| match when {
-        When::Always | When::TileOperand => 0,
-        When::ScalarRhs | When::Keyword(_) | When::WithoutKeyword(_) => 1,
-        When::TensorOperand | When::TensorScalar => 2,
-    });
-    all
+    // A name without a form of its own for tensors means its operation on tiles for them, too.
+    let has_tensors = all.iter().any(|(when, _)| is_of_tensors(when));
+    let has_tiles = all.iter().any(|(when, _)| !is_of_tensors(when));
+    match level {
+        Level::Tensors if has_tensors => all.retain(|(when, _)| is_of_tensors(when)),
+        Level::Tiles if has_tiles => all.retain(|(when, _)| !is_of_tensors(when)),
+        _ => {}
+    }
+    all.sort_by_key(|(when, _)| !matches!(when, When::Always | When::TileOperand | When::TensorOperand));
+    all.into_iter().map(|(when, op)| Meaning { when, op, level }).collect()
+}
+
+impl Meaning {
+    /// Whether operands and result are tensors.
+    fn is_on_tensors(self) -> bool {
+        let by_operand = matches!(self.when, When::TileOperand | When::ScalarRhs);
+        self.op.op().is_on_tensors() || by_operand && self.level == Level::Tensors
+    }
 }
 
 impl Signature {
@@ -137,26 +160,34 @@ pub(super) fn of_word(word: &Word) -> Signature {
     builder.finish("", word.about.to_owned())
 }
 
-pub(super) fn of_operation(callee: &str, when: When, op: &Op) -> Signature {
+pub(super) fn of_operation(callee: &str, meaning: Meaning) -> Signature {
+    let op = meaning.op.op();
     let mut builder = Builder::new(callee);
-    for param in op.params {
+    let common = callee.strip_prefix("pl.").and_then(ops::signature);
+    // Scratch is the compiler's business where it makes the tiles.
+    let left_out = common.filter(|_| meaning.is_on_tensors()).map_or(&[] as &[&str], |common| common.tiles_only);
+    for (index, param) in op.params.iter().enumerate().filter(|(_, param)| !left_out.contains(&param.name)) {
         if param.keyword_only && !builder.keyword_only {
             builder.star();
         }
+        // A function for both has names of its own.
+        let named = common.and_then(|common| common.positional.get(index)).filter(|_| !param.keyword_only);
+        let name = named.unwrap_or(&param.name);
         match preset(param.preset) {
-            Some(preset) => builder.param(&format!("{}={preset}", param.name)),
-            None => builder.param(param.name),
+            Some(preset) => builder.param(&format!("{name}={preset}")),
+            None => builder.param(name),
         }
     }
     let result = match op.shape {
         Shape::Nothing => "None",
         Shape::Scalar | Shape::ArrayElement => "Scalar",
         Shape::Array | Shape::ArrayWritten => "Array",
-        Shape::Tensor(_) => "Tensor",
         Shape::GatherCompare => "Tuple",
+        Shape::Tensor(_) => "Tensor",
+        _ if meaning.is_on_tensors() => "Tensor",
         _ => "Tile",
     };
-    builder.finish(result, describe(when, op))
+    builder.finish(result, describe(meaning))
 }
 
 /// What a parameter is without an argument, as authors write it.
@@ -175,21 +206,9 @@ fn preset(preset: Preset) -> Option<String> {
 }
 
 /// What the operation table says of an operation, in Markdown.
-pub(super) fn describe(when: When, op: &Op) -> String {
-    let mut text = format!("`{}`, {}", op.name, category(op.category));
-    match when {
-        When::Always | When::TileOperand => {}
-        When::TensorOperand => text.push_str("; for tensors"),
-        When::TensorScalar => text.push_str("; for a tensor and a scalar"),
-        When::ScalarRhs => text.push_str("; for a scalar as second operand"),
-        When::Keyword(keyword) => {
-            let _ = write!(text, "; with `{keyword}=`");
-        }
-        When::WithoutKeyword(keyword) => {
-            let _ = write!(text, "; without `{keyword}=`");
-        }
-    }
-    text.push_str(".\n");
+fn describe(meaning: Meaning) -> String {
+    let op = meaning.op.op();
+    let mut text = format!("{}\n", op.about());
     let mut row = |what: &str, value: String| {
         if !value.is_empty() {
             let _ = write!(text, "\n* {what}: {value}");
@@ -199,6 +218,19 @@ pub(super) fn describe(when: When, op: &Op) -> String {
         |index: u8| op.args.get(index as usize).map_or_else(|| format!("operand {index}"), |it| format!("`{it}`"));
     let operands = |indices: &[u8]| indices.iter().map(|&index| operand(index)).collect::<Vec<_>>().join(" and ");
     row("shape", shape(op.shape, &operand, &operands));
+    row(
+        "form",
+        match meaning.when {
+            When::Always | When::TileOperand | When::TensorOperand => String::new(),
+            When::TensorScalar | When::ScalarRhs => "the second operand is a scalar".to_owned(),
+            When::Keyword(keyword) => format!("with `{keyword}=`"),
+            When::WithoutKeyword(keyword) => format!("without `{keyword}=`"),
+        },
+    );
+    if meaning.is_on_tensors() {
+        row("requires", op.constraints.to_owned());
+        return text;
+    }
     for (index, spaces) in op.inputs {
         let names: Vec<_> = spaces.iter().map(|space| space.name()).collect();
         row(&operand(*index), format!("in {}", names.join(" or ")));
@@ -221,32 +253,11 @@ pub(super) fn describe(when: When, op: &Op) -> String {
     }
     row("scratch", operands(op.scratch));
     row("instruction", if op.pto.is_empty() { String::new() } else { format!("`{}`", op.pto) });
-    row("demands", op.constraints.to_owned());
+    row("requires", op.constraints.to_owned());
     if !op.on_910b {
         row("targets", format!("not {}", Target::Ascend910b));
     }
     text
-}
-
-fn category(category: Category) -> &'static str {
-    match category {
-        Category::Elementwise => "element by element",
-        Category::CompareSelect => "comparison and selection",
-        Category::Unary => "element by element",
-        Category::Broadcast(_) => "with a row or a column spread over a tile",
-        Category::Reduction => "reduction",
-        Category::Sort => "sorting",
-        Category::GatherScatter => "gather and scatter",
-        Category::DataMovement => "data movement",
-        Category::Layout => "layout",
-        Category::View => "view",
-        Category::Matmul => "matrix product",
-        Category::CrossCore => "between cores",
-        Category::CrossCoreSystem => "pipes between cores",
-        Category::Distributed => "between devices",
-        Category::Sync => "synchronisation",
-        Category::Query => "query",
-    }
 }
 
 fn shape(shape: Shape, operand: &dyn Fn(u8) -> String, operands: &dyn Fn(&[u8]) -> String) -> String {
@@ -333,8 +344,8 @@ mod tests {
         check(
             "y = pl.exp(x, $0)",
             expect![[r#"
-            pl.exp(tile) -> Tile
-        "#]],
+                pl.exp(input) -> Tile
+            "#]],
         );
         check(
             "for i in pl.range(0, 4, $0",
@@ -349,7 +360,8 @@ mod tests {
     #[test]
     fn every_operation_has_a_signature() {
         for op in &ops::OPS {
-            let signature = of_operation("pl.op", When::Always, op);
+            let meaning = Meaning { when: When::Always, op: OpId::from_name(op.name).expect("a row"), level: Level::Tiles };
+            let signature = of_operation("pl.op", meaning);
             assert!(signature.label.is_ascii());
             for param in &signature.params {
                 assert!(signature.label[param.label.start..param.label.end].starts_with(&param.name));

@@ -108,7 +108,7 @@ impl<'k> Names<'k> {
                     LoopKind::Range => "range".to_owned(),
                     LoopKind::Parallel => "parallel".to_owned(),
                     LoopKind::Unroll => "unroll".to_owned(),
-                    LoopKind::Pipeline { stages } => format!("pipeline[{stages}]"),
+                    LoopKind::Pipeline { stages, .. } => format!("pipeline[{stages}]"),
                     LoopKind::Spmd => "spmd".to_owned(),
                     LoopKind::SplitAiv => "split_aiv".to_owned(),
                 };

@@ -222,9 +222,25 @@ impl Lowering<'_> {
     }
 
     pub(super) fn unknown_dtype(&mut self, at: ExprId, name: &str) -> Reason {
-        let known = Dtype::ALL.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
-        self.reject(at, Code::UnknownDtype, format!("there is no element type `pl.{name}`; there are {known}"));
-        Reason::new(format!("there is no element type `pl.{name}`"))
+        let what = format!("there is no element type `pl.{name}`");
+        let nearest: Vec<String> = Dtype::nearest(name).iter().map(|name| format!("`pl.{name}`")).collect();
+        let message = match nearest.as_slice() {
+            [] => {
+                let known = Dtype::ALL.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
+                format!("{what}; there are {known}")
+            }
+            [one] => format!("{what}; did you mean {one}?"),
+            [others @ .., last] => format!("{what}; did you mean {} or {last}?", others.join(", ")),
+        };
+        self.reject(self.named_in(at, name), Code::UnknownDtype, message);
+        Reason::new(what)
+    }
+
+    /// The argument of a call that ends with a name, else the whole.
+    fn named_in(&self, at: ExprId, name: &str) -> ExprId {
+        let Expr::Call { args, .. } = self.ast.expr(at) else { return at };
+        let is_it = |expr: &ExprId| matches!(self.ast.expr(*expr), Expr::Attribute { name: last, .. } if last == name);
+        args.iter().map(|arg| arg.value).find(is_it).unwrap_or(at)
     }
 
     /// The extents that an expression gives: a list of numbers and names, or something that has such a list as its value.

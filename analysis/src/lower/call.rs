@@ -99,9 +99,9 @@ impl Lowering<'_> {
     }
 
     pub(super) fn not_modelled(&mut self, at: ExprId, path: &[&str]) -> Rhs {
-        let reason = format!("`{}`", path.join("."));
+        let reason = Reason::new(format!("`{}`", path.join(".")));
         self.note(at, reason.clone());
-        unknown(format!("{reason} is not modelled"))
+        unknown(reason)
     }
 
     /// `pl.const(0, pl.INT32)`: without it an integer is an index, a float FP32.
@@ -513,10 +513,11 @@ impl Lowering<'_> {
             return Rhs::Host(ty, self.host_storage(name, args));
         }
         // Some have an effect on global memory or order only.
+        let reason = Reason::new(format!("`{what}` on tensors"));
         if !matches!(name, "write" | "prefetch" | "barrier" | "sync" | "wait" | "notify" | "print" | "dump") {
-            self.note(expr, format!("tensor-level `{what}`"));
+            self.note(expr, reason.clone());
         }
-        unknown(format!("`{what}` on tensors"))
+        unknown(reason)
     }
 
     /// The call with its arguments in the order of the IR.

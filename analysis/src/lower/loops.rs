@@ -64,7 +64,7 @@ impl Lowering<'_> {
             "parallel" => LoopKind::Parallel,
             "unroll" => LoopKind::Unroll,
             "pipeline" => match self.stages(iter, args) {
-                Some(stages) => LoopKind::Pipeline { stages },
+                Some(stages) => LoopKind::Pipeline { stages, asked: self.asked_stages(args) },
                 None => return,
             },
             "while_" => return self.while_with_carries(at, target, args, body),
@@ -275,6 +275,11 @@ impl Lowering<'_> {
         let message =
             "a loop runs over `pl.range`, `pl.parallel`, `pl.unroll`, `pl.pipeline` or `pl.while_`".to_owned();
         self.reject(iter, Code::Rejected, message);
+    }
+
+    /// Where stages are asked for, in the file that the kernel is shown in.
+    fn asked_stages(&self, args: &[Arg]) -> Option<Origin> {
+        keyword(args, "stage").filter(|_| self.site.is_none()).map(|stage| self.at_expr(stage))
     }
 
     fn stages(&mut self, iter: ExprId, args: &[Arg]) -> Option<u32> {

@@ -135,6 +135,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         rejections,
         tilings: Vec::new(),
         strays: Vec::new(),
+        asked_stages: Vec::new(),
     }
 }
 
@@ -244,6 +245,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             rejections: region.rejections,
             tilings: Vec::new(),
             strays: Vec::new(),
+            asked_stages: Vec::new(),
         });
     }
     let mut refused = state.host_rejections;

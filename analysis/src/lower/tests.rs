@@ -306,7 +306,7 @@ x += 1",
         "x = pl.create_tile(TILE, dtype=pl.FP31)",
         expect![[r#"
             x: ? = tile.create([64, 128], dtype="FP31", target_memory=Vec)
-            unknown-dtype: there is no element type `pl.FP31`; there are BOOL, INT4, INT8, INT16, INT32, INT64, UINT4, UINT8, UINT16, UINT32, UINT64, FP4, FP8E4M3FN, FP8E5M2, FP8E8M0, FP16, FP32, BF16, HF4, HF8, INDEX, TASK_ID
+            unknown-dtype: there is no element type `pl.FP31`; did you mean `pl.FP32`?
         "#]],
     );
     check(

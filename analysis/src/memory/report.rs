@@ -1,9 +1,11 @@
 //! Writes a placement down as a [`Plan`].
 
+use std::cmp::Reverse;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
-use crate::finding::{Finding, Related, Status};
+use crate::finding::{Finding, Related, Status, bytes};
 use crate::ir::{For, Kernel, KernelKind, Note, Operand, Origin, Reason, Role, Stmt, Var, VarId, While, Why, visit};
 use crate::memory::addresses::Range;
 use crate::memory::bases::{Base, BaseId, Bases, MemRef, Offset};
@@ -317,28 +319,140 @@ fn overflows(aliased: &AliasedKernel, placement: &Placement, spaces: &[SpaceUse]
 
 /// Where the compiler gives a pipeline fewer buffers than it has stages.
 fn degraded(aliased: &AliasedKernel, placement: &Placement) -> impl Iterator<Item = Finding> {
-    placement.degraded.iter().filter_map(|degraded| {
-        let Degraded::Depth { space, pipeline, wanted, fits, slot } = *degraded else {
-            return stages_share(aliased, placement, degraded);
+    let mut found: Vec<ShallowPipeline> = Vec::new();
+    for degraded in &placement.degraded {
+        let &Degraded::Depth { space, pipeline, wanted, fits } = degraded else { continue };
+        // Of the compiler's own loops, and of operands that it loads for the cube, in blocks of its choice, nobody can say otherwise.
+        let Some(asked) = asked_stages(aliased.kernel, pipeline) else { continue };
+        let stages = ShallowPipeline { space, asked, pipelines: vec![pipeline], wanted, fits };
+        if stages.is_of_blocks(aliased) {
+            continue;
+        }
+        // What a loop leaves over is copied as well.
+        match found.iter_mut().find(|other| (other.space, other.asked) == (space, asked)) {
+            Some(other) if other.wanted >= wanted => other.pipelines.push(pipeline),
+            Some(other) => *other = ShallowPipeline { pipelines: [&other.pipelines[..], &[pipeline]].concat(), ..stages },
+            None => found.push(stages),
+        }
+    }
+    let together = placement.degraded.iter().filter_map(|degraded| stages_share(aliased, placement, degraded));
+    found.into_iter().map(|pipeline| pipeline.finding(aliased, placement)).chain(together)
+}
+
+fn asked_stages(kernel: &Kernel, pipeline: i64) -> Option<Origin> {
+    kernel.asked_stages.iter().find(|(group, _)| i64::from(*group) == pipeline).map(|(_, at)| *at)
+}
+
+/// Stages that the author asks for, and that do not all have buffers of their own.
+struct ShallowPipeline {
+    space: Space,
+    /// The argument.
+    asked: Origin,
+    /// The copies of the loop, with those of what it leaves over.
+    pipelines: Vec<i64>,
+    wanted: u64,
+    fits: u64,
+}
+
+/// Buffers that a finding names.
+const MOST_NAMED: usize = 3;
+
+impl ShallowPipeline {
+    fn groups<'a>(&self, aliased: &'a AliasedKernel) -> impl Iterator<Item = usize> + use<'a, '_> {
+        let is_here = |group: &usize| aliased.bases.base(aliased.groups[*group].base).space == self.space;
+        (0..aliased.groups.len()).filter(move |group| is_here(group) && self.has(aliased, *group))
+    }
+
+    fn has(&self, aliased: &AliasedKernel, group: usize) -> bool {
+        aliased.constraints.stages(group).iter().any(|stage| self.pipelines.contains(&stage.pipeline))
+    }
+
+    fn is_of_blocks(&self, aliased: &AliasedKernel) -> bool {
+        use Space::{Bias, Left, LeftScale, Right, RightScale};
+        let is_inserted = |group: usize| aliased.kernel.var(aliased.groups[group].first()).inserted.is_some();
+        matches!(self.space, Left | Right | Bias | LeftScale | RightScale) && self.groups(aliased).all(is_inserted)
+    }
+
+    fn finding(self, aliased: &AliasedKernel, placement: &Placement) -> Finding {
+        let ShallowPipeline { space, asked, wanted, fits, .. } = self;
+        let capacity = aliased.machine.capacity(space).unwrap_or(u64::MAX);
+        let room = capacity.saturating_sub(aliased.reserved.in_space(space));
+        let (of_stage, others) = (self.of_stage(aliased), self.others(aliased, placement));
+        let taken = others.iter().fold(0, |taken: u64, other| taken.saturating_add(other.size));
+        let apart = if fits == 1 { "consecutive stages".to_owned() } else { format!("stages that are {fits} apart") };
+        let rest = match taken {
+            0 => format!("of {} in all", bytes(room)),
+            taken => format!("and {} of the {} are taken by {}", bytes(taken), bytes(room), listed(&others)),
         };
-        let free = aliased.machine.capacity(space)?.saturating_sub(aliased.reserved.in_space(space));
-        let needs = slot.saturating_mul(wanted);
-        let help = if needs > free {
-            format!("shrink the tile to at most {} bytes, or use {fits} stages", free / wanted.max(1))
-        } else {
-            format!("make other tiles that live beside it smaller or fewer, or use {fits} stages")
+        let largest = of_stage.iter().map(|tile| tile.size).max().unwrap_or(0);
+        let help = match largest.saturating_mul(wanted) > room {
+            true => format!("Make the tiles of a stage at most {}", bytes(room / wanted.max(1))),
+            false => "Make some of these tiles smaller".to_owned(),
         };
         let message = format!(
-            "{space}: {fits} of the {wanted} buffers of pipeline group {pipeline} fit ({slot} bytes a stage, {free} bytes free), \
-             so stages {fits} apart share a buffer and wait for each other; {help}"
+            "{space} has buffers for only {fits} of the {wanted} stages, so {apart} wait for each other. A stage takes {}, {rest}. \
+             {help}, or write `stage={fits}`",
+            listed(&of_stage)
         );
-        let code = Code::PipelineDepth;
-        let stages = |group: &usize| aliased.constraints.stages(*group).iter().any(|stage| stage.pipeline == pipeline);
-        let here = |group: &usize| aliased.bases.base(aliased.groups[*group].base).space == space;
-        let first = (0..aliased.groups.len()).find(|group| here(group) && stages(group));
-        let at = first.map_or(aliased.kernel.name_origin, |group| aliased.kernel.var(aliased.groups[group].first()).origin);
-        Some(Finding::new(code, at, message))
-    })
+        let related = others.iter().take(MOST_NAMED).map(|other| Related {
+            at: aliased.kernel.var(other.tile).origin,
+            message: format!("takes {} of {space}", bytes(other.size)),
+        });
+        Finding::new(Code::PipelineDepth, asked, message).with_related(related)
+    }
+
+    /// What one stage has here, the largest first.
+    fn of_stage(&self, aliased: &AliasedKernel) -> Vec<Taken> {
+        let numbers = |group: usize| aliased.constraints.stages(group).iter().filter(|it| it.pipeline == self.pipelines[0]);
+        let first = self.groups(aliased).flat_map(numbers).map(|it| it.stage).min();
+        let of_first = self.groups(aliased).filter(|&group| numbers(group).any(|it| Some(it.stage) == first));
+        Taken::largest_first(of_first.map(|group| Taken::by(aliased, &[group])))
+    }
+
+    /// The buffers of nothing but others.
+    fn others(&self, aliased: &AliasedKernel, placement: &Placement) -> Vec<Taken> {
+        let is_here = |group: usize| aliased.bases.base(aliased.groups[group].base).space == self.space;
+        let is_other = |buffer: &&Vec<usize>| buffer.iter().all(|&group| is_here(group) && !self.has(aliased, group));
+        Taken::largest_first(placement.buffers.iter().filter(is_other).map(|buffer| Taken::by(aliased, buffer)))
+    }
+}
+
+/// A buffer, by the first of its tiles.
+struct Taken {
+    /// As a sentence has it; of what the compiler adds it has no name that the author knows.
+    name: String,
+    tile: VarId,
+    size: u64,
+}
+
+impl Taken {
+    fn by(aliased: &AliasedKernel, groups: &[usize]) -> Taken {
+        let size = groups.iter().map(|&group| aliased.groups[group].bytes()).max().unwrap_or(0);
+        let tile = aliased.groups[groups[0]].first();
+        let var = aliased.kernel.var(tile);
+        let name = if var.inserted.is_some() { "a temporary".to_owned() } else { format!("`{}`", var.name) };
+        Taken { name, tile, size: sizes::aligned(size) }
+    }
+
+    fn largest_first(all: impl Iterator<Item = Taken>) -> Vec<Taken> {
+        let mut all: Vec<Taken> = all.collect();
+        all.sort_by(|a, b| (Reverse(a.size), &a.name, a.tile).cmp(&(Reverse(b.size), &b.name, b.tile)));
+        all
+    }
+}
+
+/// `` `a` (16 KiB), a temporary (8 KiB, 2 times) and 3 more ``
+fn listed(all: &[Taken]) -> String {
+    let alike: Vec<&[Taken]> = all.chunk_by(|a, b| (a.size, &a.name) == (b.size, &b.name)).collect();
+    let shown = |alike: &&[Taken]| match alike {
+        [one] => format!("{} ({})", one.name, bytes(one.size)),
+        several => format!("{} ({}, {} times)", several[0].name, bytes(several[0].size), several.len()),
+    };
+    let named: Vec<String> = alike.iter().take(MOST_NAMED).map(shown).collect();
+    match alike.iter().skip(MOST_NAMED).map(|alike| alike.len()).sum::<usize>() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
 }
 
 fn stages_share(aliased: &AliasedKernel, placement: &Placement, degraded: &Degraded) -> Option<Finding> {

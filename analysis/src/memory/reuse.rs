@@ -28,7 +28,7 @@ pub(super) struct Sharing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Degraded {
     /// `fits` of `wanted` buffers of a pipeline group.
-    Depth { space: Space, pipeline: i64, wanted: u64, fits: u64, slot: u64 },
+    Depth { space: Space, pipeline: i64, wanted: u64, fits: u64 },
     /// Nothing helped; the space was packed with little regard to pipelines.
     Everything,
     /// These of `stages` pairs of stages share memory that the planner would keep apart if it could.
@@ -308,9 +308,8 @@ impl<'a> Packer<'a> {
         for pipeline in &self.pipelines {
             let wanted = pipeline.stages.len() as u64;
             if pipeline.depth < wanted {
-                let slot = sizes::aligned(pipeline.slot);
                 let (space, id, fits) = (self.space, pipeline.id, pipeline.depth);
-                degraded.push(Degraded::Depth { space, pipeline: id, wanted, fits, slot });
+                degraded.push(Degraded::Depth { space, pipeline: id, wanted, fits });
             }
         }
         buffers

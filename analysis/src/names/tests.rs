@@ -398,12 +398,12 @@ class P:
         return a
 ";
     check_code(
-        Code::NotModelled,
+        Code::SyntaxError,
         &[("kernels.py", text)],
         expect![[r#"
-        0: not modelled: the statement does not parse
-        3: not modelled: the statement does not parse
-        n: not modelled: the expression does not parse
-    "#]],
+            first = n + 0p: this is not valid Python; the kernel is analysed without this statement
+            for i in pl.range(2) 3:: this is not valid Python; the kernel is analysed without this statement
+            a = self.k(a, 4n): this is not valid Python; the kernel is analysed without this statement
+        "#]],
     );
 }

@@ -179,7 +179,7 @@ pub(super) const ROWS: &[Op] = &[
             Tiles(&[MinRank(0, 2), MinRank(1, 2), RowMajor(0), RowOperand(0, 1)]),
             Both(&[SameDtype(0, 1), Among(0, ADDABLE_TO_ROWS)]),
         ],
-        constraints: "INT8,INT16,INT32,FP16,FP32",
+        constraints: "INT8, INT16, INT32, FP16 or FP32",
         ..OP
     },
     Op {

@@ -18,7 +18,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::Fixed(Space::Mat),
         pipe: PipeRule::Fifo,
         access: Access::Unknown,
-        constraints: "inside pl.split_aiv only",
+        constraints: "inside of `pl.split_aiv` only",
         ..OP
     },
     Op {
@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::Fixed(Space::Vec),
         pipe: PipeRule::Fifo,
         access: Access::Unknown,
-        constraints: "inside pl.split_aiv only",
+        constraints: "inside of `pl.split_aiv` only",
         ..OP
     },
     Op {
@@ -167,7 +167,6 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::FreeTile,
         pipe: PipeRule::None,
         access: Access::Unknown,
-        constraints: "releases a popped slot",
         ..OP
     },
     Op {
@@ -184,7 +183,6 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::FreeTile,
         pipe: PipeRule::None,
         access: Access::Unknown,
-        constraints: "releases a popped slot",
         ..OP
     },
     Op {

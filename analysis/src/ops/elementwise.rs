@@ -102,7 +102,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TAND", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         demands: BITS,
-        constraints: "both int",
+        constraints: "both are integers",
         ..OP
     },
     Op {
@@ -117,7 +117,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tands",
         selection: Selection::One(instruction("TANDS", BINARY).each()),
         demands: &[Both(BITS_AND_SCALAR)],
-        constraints: "tile int; scalar int",
+        constraints: "tile and scalar are integers",
         ..OP
     },
     Op {
@@ -138,7 +138,7 @@ pub(super) const ROWS: &[Op] = &[
             Tensors(&[Demand::Broadcast(0, 1), Among(0, DIVISIBLE), Among(1, DIVISIBLE)]),
             Both(&[FlagFor(AttrName::HighPrecision, Floats)]),
         ],
-        constraints: "INT16,INT32,FP16,FP32; high_precision only float",
+        constraints: "INT16, INT32, FP16 or FP32; `high_precision` for floats only",
         ..OP
     },
     Op {
@@ -302,7 +302,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TOR", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         demands: BITS,
-        constraints: "both int",
+        constraints: "both are integers",
         ..OP
     },
     Op {
@@ -317,7 +317,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tors",
         selection: Selection::One(instruction("TORS", BINARY).each()),
         demands: &[Both(BITS_AND_SCALAR)],
-        constraints: "tile int; scalar int",
+        constraints: "tile and scalar are integers",
         ..OP
     },
     Op {
@@ -406,7 +406,7 @@ pub(super) const ROWS: &[Op] = &[
             SameValid(1, 0),
             Rank(2, 2),
         ])],
-        constraints: "FP16,FP32; slope same dtype; tmp rank 2",
+        constraints: "FP16 or FP32; `slope` has the same element type; `tmp` has two axes",
         ..OP
     },
     Op {
@@ -456,7 +456,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TSHL", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         demands: BITS,
-        constraints: "both int",
+        constraints: "both are integers",
         ..OP
     },
     Op {
@@ -470,7 +470,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tshls",
         selection: Selection::One(instruction("TSHLS", BINARY).each()),
         demands: &[Both(BITS_AND_SCALAR), Tensors(&[NotNegative(1)])],
-        constraints: "tile int; scalar int",
+        constraints: "tile and scalar are integers",
         ..OP
     },
     Op {
@@ -486,7 +486,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TSHR", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         demands: BITS,
-        constraints: "both int",
+        constraints: "both are integers",
         ..OP
     },
     Op {
@@ -500,7 +500,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tshrs",
         selection: Selection::One(instruction("TSHRS", BINARY).each()),
         demands: &[Both(BITS_AND_SCALAR), Tensors(&[NotNegative(1)])],
-        constraints: "tile int; scalar int",
+        constraints: "tile and scalar are integers",
         ..OP
     },
     Op {
@@ -545,7 +545,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TSUBS", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         demands: &[Both(&[NoIndex(1), Among(0, SUBTRACTABLE), Among(1, SUBTRACTABLE)])],
-        constraints: "tile and scalar in INT8,INT16,INT32,FP16,FP32,BF16",
+        constraints: "INT8, INT16, INT32, FP16, FP32 or BF16",
         ..OP
     },
     Op {
@@ -580,7 +580,7 @@ pub(super) const ROWS: &[Op] = &[
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         demands: BITS,
-        constraints: "0,1 int",
+        constraints: "both are integers",
         ..OP
     },
     Op {
@@ -597,7 +597,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TXORS", &[Arg(0), Arg(1), Tmp(2)])),
         access: Access::Unknown,
         demands: &[Both(BITS_AND_SCALAR)],
-        constraints: "tile int; scalar int",
+        constraints: "tile and scalar are integers",
         ..OP
     },
 ];

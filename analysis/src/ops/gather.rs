@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Op] = &[
             Both(&[Among(0, GATHERED), Among(1, INDICES), IndexWidth(1, 0)]),
             Tensors(&[MinRank(0, 2), SameRank(1, 0), SameDtype(2, 0)]),
         ],
-        constraints: "src FP16,FP32,INT16,INT32; idx INT32 (INT16 allowed with 16-bit src)",
+        constraints: "`src` is FP16, FP32, INT16 or INT32; the indices are INT32, or INT16 for a `src` of 16 bits",
         ..OP
     },
     Op {
@@ -69,7 +69,7 @@ pub(super) const ROWS: &[Op] = &[
             Tiles(&[Among(0, GATHERED), Rank(0, 2), SameDtype(1, 0)]),
             Both(&[AttrAmong(AttrName::CountDtype, COUNTS)]),
         ],
-        constraints: "kwargs cmp_mode, out_cols required; kvalue dtype == src dtype; tmp UINT8",
+        constraints: "`cmp_mode` and `out_cols` are given; `kvalue` has the element type of `src`; `tmp` is UINT8",
         ..OP
     },
     Op {
@@ -91,7 +91,7 @@ pub(super) const ROWS: &[Op] = &[
         ])),
         access: Access::Unknown,
         demands: &[Tiles(&[Among(0, GATHERED)]), Both(&[Numbers(AttrName::MaskPattern, PATTERNS)])],
-        constraints: "FP16,FP32,INT16,INT32; mask_pattern 1..7",
+        constraints: "FP16, FP32, INT16 or INT32; `mask_pattern` is 1 to 7",
         ..OP
     },
     Op {
@@ -117,7 +117,7 @@ pub(super) const ROWS: &[Op] = &[
             Rank(1, 2),
             Multiple(1, Last, 8),
         ])],
-        constraints: "offset UINT32 2D, cols%8==0",
+        constraints: "`offset` is UINT32 with two axes, the last a multiple of 8",
         ..OP
     },
     Op {
@@ -134,7 +134,7 @@ pub(super) const ROWS: &[Op] = &[
         layout: LayoutNeed::AllRowMajor,
         literals: Literals::Fixed(Dtype::Int32),
         demands: &[Both(&[Among(0, HALF_OR_SINGLE)]), Tiles(&[Among(1, Integers), MultipleOf(1, 64)])],
-        constraints: "FP16,FP32; block_len multiple of 64",
+        constraints: "FP16 or FP32; `block_len` is a multiple of 64",
         ..OP
     },
     Op {
@@ -160,7 +160,7 @@ pub(super) const ROWS: &[Op] = &[
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         demands: &[Both(&[Among(0, HALF_OR_SINGLE), SameDtype(1, 0), SameDtype(2, 0), SameDtype(3, 0)])],
-        constraints: "FP16,FP32; 2..4 sources, tmp last",
+        constraints: "FP16 or FP32; two to four sources, `tmp` last",
         ..OP
     },
     Op {
@@ -186,7 +186,7 @@ pub(super) const ROWS: &[Op] = &[
             ScatterWidth(2, 0),
             SameShape(1, 2),
         ])],
-        constraints: "dst,src same dtype in INT8,INT16,INT32,FP16,FP32,BF16; index width = data width (1-byte data uses 2-byte index); idx shape == src shape",
+        constraints: "`dst` and `src` have one element type of INT8, INT16, INT32, FP16, FP32, BF16; the indices have its width (2 bytes for 1) and the shape of `src`",
         ..OP
     },
     Op {
@@ -212,7 +212,7 @@ pub(super) const ROWS: &[Op] = &[
                 SameExtent(0, 1, BeforeLast),
             ]),
         ],
-        constraints: "dst cols = src cols * (2|4|1) by pattern",
+        constraints: "`dst` has 1, 2 or 4 times the columns of `src`, by the pattern",
         ..OP
     },
     Op {
@@ -237,7 +237,7 @@ pub(super) const ROWS: &[Op] = &[
             SameDtype(2, 0),
             Numbers(AttrName::Dim, &[-2]),
         ])],
-        constraints: "input 2D/4D; index 2D int; dim=-2",
+        constraints: "`input` has two or four axes, `index` two of integers; `dim` is -2",
         ..OP
     },
     Op {
@@ -257,7 +257,7 @@ pub(super) const ROWS: &[Op] = &[
             Both(&[Among(0, HALF_OR_SINGLE)]),
             Tensors(&[Multiple(0, Last, 32), Among(1, Of(&[Dtype::Uint32])), SameShape(1, 0)]),
         ],
-        constraints: "FP16,FP32",
+        constraints: "FP16 or FP32",
         ..OP
     },
 ];

@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::Fixed(Space::Acc),
         pipe: PipeRule::M,
         demands: &[Tiles(&[SameDtype(0, 1)])],
-        constraints: "rank>=2",
+        constraints: "at least two axes",
         ..OP
     },
     Op {
@@ -77,7 +77,7 @@ pub(super) const ROWS: &[Op] = &[
             Among(0, MULTIPLIED_BY_VECTOR),
             Extent(0, BeforeLast, 1),
         ])],
-        constraints: "INT8,FP16,BF16,FP32 equal dtypes; acc_phase unspecified|partial|final",
+        constraints: "INT8, FP16, BF16 or FP32, both the same",
         ..OP
     },
     Op {
@@ -153,7 +153,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TMATMUL", BINARY)),
         pipe: PipeRule::M,
         demands: &[Tiles(&[AccumulatorAttr(AttrName::OutDtype, 0), SameDtype(0, 1)]), Tensors(PRODUCT_OF_TENSORS)],
-        constraints: "dtype(0)==dtype(1)",
+        constraints: "both operands have the same element type",
         ..OP
     },
     Op {
@@ -190,7 +190,7 @@ pub(super) const ROWS: &[Op] = &[
             ]),
             Tensors(ACCUMULATION_OF_TENSORS),
         ],
-        constraints: "lhs/rhs same dtype; init_cond BOOL scalar",
+        constraints: "both operands have the same element type; `init_cond` is a BOOL",
         ..OP
     },
     Op {
@@ -241,7 +241,7 @@ pub(super) const ROWS: &[Op] = &[
         pipe: PipeRule::None,
         access: Access::Unknown,
         on_910b: false,
-        constraints: "lhs,rhs FP8E4M3FN; scales FP8E8M0 [M,ceil(K/32)] and [ceil(K/32),N]; M%16, N%32, K%64",
+        constraints: "operands in FP8E4M3FN; scales in FP8E8M0 of [M, ⌈K/32⌉] and [⌈K/32⌉, N]; M, N and K are multiples of 16, 32 and 64",
         ..OP
     },
     Op {
@@ -276,7 +276,7 @@ pub(super) const ROWS: &[Op] = &[
         pipe: PipeRule::None,
         access: Access::Unknown,
         on_910b: false,
-        constraints: "acc FP32",
+        constraints: "`acc` is FP32",
         ..OP
     },
     Op {
@@ -310,7 +310,7 @@ pub(super) const ROWS: &[Op] = &[
         pipe: PipeRule::None,
         access: Access::Unknown,
         on_910b: false,
-        constraints: "bias [1,N] FP32",
+        constraints: "`bias` is FP32 of [1, N]",
         ..OP
     },
     Op {
@@ -327,7 +327,7 @@ pub(super) const ROWS: &[Op] = &[
         pipe: PipeRule::None,
         access: Access::Unknown,
         on_910b: false,
-        constraints: "LeftScale<->Left or RightScale<->Right; compiler inserted",
+        constraints: "added by the compiler",
         ..OP
     },
 ];

@@ -1,6 +1,7 @@
 //! The operation catalogue: one row per operation, read by lowering, the passes, the memory pipeline, code generation and the
 //! editor features (`docs/reference/operations.md`).
 
+mod about;
 mod array;
 mod attr_name;
 mod broadcast;

@@ -65,7 +65,7 @@ pub(super) const ROWS: &[Op] = &[
         ),
         literals: Literals::OfAttr(AttrName::Dtype),
         demands: &[Tiles(SEQUENCE)],
-        constraints: "INT16,INT32,UINT16,UINT32; start same dtype",
+        constraints: "INT16, INT32, UINT16 or UINT32; `start` has the same element type",
         ..OP
     },
     Op {
@@ -105,7 +105,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TEXPANDS", &[Arg(1)])),
         layout: LayoutNeed::ResultRowMajor,
         demands: &[Tiles(&[Constant(1)])],
-        constraints: "value must be a constant",
+        constraints: "`value` is a constant",
         ..OP
     },
     Op {
@@ -131,7 +131,7 @@ pub(super) const ROWS: &[Op] = &[
         pipe: PipeRule::Mte2,
         access: Access::Unknown,
         demands: &[Both(&[SameDtype(0, 1)])],
-        constraints: "shapes static; dst is an accumulator tile in Mat or Vec",
+        constraints: "`shapes` are constant; `dst` is an accumulator tile in Mat or Vec",
         ..OP
     },
     Op {
@@ -154,7 +154,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tload",
         selection: Selection::Load,
         pipe: PipeRule::Mte2,
-        constraints: "target_memory Vec or Mat only",
+        constraints: "`target_memory` is Vec or Mat",
         ..OP
     },
     Op {
@@ -182,7 +182,7 @@ pub(super) const ROWS: &[Op] = &[
         pipe: PipeRule::Mte2,
         access: Access::Unknown,
         demands: &[Tiles(&[Among(0, GATHERED_FROM_MEMORY), Among(1, WORD), Rank(1, 2)])],
-        constraints: "idx INT32 ([1,R]/[R,1] for row); Mat rows%16, cols%(32/bytes)",
+        constraints: "`idx` is INT32, [1, R] or [R, 1] for rows; in Mat rows are a multiple of 16, columns of 32 bytes",
         ..OP
     },
     Op {
@@ -224,7 +224,7 @@ pub(super) const ROWS: &[Op] = &[
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         demands: &[Tiles(&[Among(0, GATHERED), Among(1, WORD), SameShape(1, 0), SameDtype(2, 0)])],
-        constraints: "src FP16,FP32,INT16,INT32; idx INT32 same shape; tensor dtype == src dtype",
+        constraints: "`src` is FP16, FP32, INT16 or INT32; `idx` is INT32 of the same shape; the tensor has the element type of `src`",
         ..OP
     },
     Op {
@@ -252,7 +252,7 @@ pub(super) const ROWS: &[Op] = &[
         layout: LayoutNeed::ResultRowMajor,
         literals: Literals::Fixed(Dtype::Int32),
         demands: &[Tiles(SEEDED)],
-        constraints: "INT32/UINT32; rounds 7 or 10; six INT32 seeds",
+        constraints: "INT32 or UINT32; 7 or 10 rounds; six seeds in INT32",
         ..OP
     },
     Op {
@@ -271,7 +271,7 @@ pub(super) const ROWS: &[Op] = &[
         access: Access::Unknown,
         literals: Literals::AsWritten,
         demands: &[Tiles(&[Indices(1, 0), Elements(1, Integers)])],
-        constraints: "indices one per dim, integer",
+        constraints: "one integer index for each axis",
         ..OP
     },
     Op {
@@ -299,7 +299,7 @@ pub(super) const ROWS: &[Op] = &[
         pipe: PipeRule::Route,
         access: Access::Unknown,
         demands: &[Tiles(&[FlagFor(AttrName::Atomic, ADDED_ATOMICALLY)])],
-        constraints: "atomic Add: FP32,BF16,FP16,INT32,INT16,INT8",
+        constraints: "an atomic addition takes FP32, BF16, FP16, INT32, INT16 or INT8",
         ..OP
     },
     Op {
@@ -325,7 +325,7 @@ pub(super) const ROWS: &[Op] = &[
         access: Access::Unknown,
         literals: Literals::Fixed(Dtype::Int32),
         demands: &[Tiles(&[Extents(1, 2), AttrAmong(AttrName::Dtype, TRIANGULAR), Among(0, WORD)])],
-        constraints: "diagonal INT32",
+        constraints: "`diagonal` is INT32",
         ..OP
     },
     Op {
@@ -341,7 +341,7 @@ pub(super) const ROWS: &[Op] = &[
         access: Access::Unknown,
         literals: Literals::AsWritten,
         demands: &[Tiles(&[Indices(1, 0), Elements(1, Integers), SameDtype(2, 0)])],
-        constraints: "value dtype == dtype(0)",
+        constraints: "`value` has the element type of the tile",
         ..OP
     },
 ];

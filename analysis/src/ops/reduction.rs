@@ -107,7 +107,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TCOLSUM", UNARY).alike(Alike::SimulatedColumns).row_major(&[0, 1])),
         access: Access::Unknown,
         demands: &[Both(&[MinRank(0, 2)]), Tiles(&[SameDtype(1, 0)])],
-        constraints: "optional tmp same dtype (binary tree form)",
+        constraints: "`tmp_tile`, if given, has the same element type",
         ..OP
     },
     Op {
@@ -126,7 +126,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TROWARGMAX", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
         demands: &[Tiles(&[MinRank(0, 2), SameDtype(1, 0), SameShape(1, 0)])],
-        constraints: "tmp exactly same shape and dtype as input",
+        constraints: "`tmp_tile` has the same shape and element type as the input",
         ..OP
     },
     Op {
@@ -145,7 +145,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TROWARGMIN", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
         demands: &[Tiles(&[MinRank(0, 2), SameDtype(1, 0), SameShape(1, 0)])],
-        constraints: "tmp exactly same shape and dtype as input",
+        constraints: "`tmp_tile` has the same shape and element type as the input",
         ..OP
     },
     Op {
@@ -164,7 +164,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TROWMAX", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
         demands: &[Tiles(OF_ROWS)],
-        constraints: "rank>=2; tmp dtype==dtype(0), same rank, each dim >= input",
+        constraints: "at least two axes; `tmp_tile` has the same element type and number of axes, each at least as large",
         ..OP
     },
     Op {
@@ -183,7 +183,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TROWMIN", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
         demands: &[Tiles(OF_ROWS), Both(&[Among(0, DIVISIBLE)]), Tiles(&[Flat(0)])],
-        constraints: "as row_max plus INT16,INT32,FP16,FP32 and input row_major/none_box",
+        constraints: "INT16, INT32, FP16 or FP32 in plain rows; at least two axes; `tmp_tile` has the same element type and number of axes, each at least as large",
         ..OP
     },
     Op {
@@ -201,7 +201,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TROWPROD", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
         demands: &[Tiles(OF_ROWS)],
-        constraints: "rank>=2; tmp dtype==dtype(0), same rank, each dim >= input",
+        constraints: "at least two axes; `tmp_tile` has the same element type and number of axes, each at least as large",
         ..OP
     },
     Op {
@@ -220,7 +220,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TROWSUM", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
         demands: &[Tiles(OF_ROWS)],
-        constraints: "rank>=2; tmp dtype==dtype(0), same rank, each dim >= input",
+        constraints: "at least two axes; `tmp_tile` has the same element type and number of axes, each at least as large",
         ..OP
     },
 ];

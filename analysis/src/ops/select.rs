@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tcmp",
         selection: Selection::One(instruction("TCMP", &[Arg(0), Arg(1), Compare])),
         demands: &[Tensors(COMPARABLE)],
-        constraints: "attr cmp_type required (EQ0 NE1 LT2 LE3 GT4 GE5)",
+        constraints: "`cmp_type` is given: 0 equal, 1 not equal, 2 less, 3 less or equal, 4 greater, 5 greater or equal",
         ..OP
     },
     Op {
@@ -43,7 +43,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TCMPS", &[Arg(0), Arg(1), Compare])),
         layout: LayoutNeed::Arg0AndResultRowMajor,
         demands: &[Both(&[NoIndex(1)])],
-        constraints: "attr cmp_type required",
+        constraints: "`cmp_type` is given",
         ..OP
     },
     Op {
@@ -97,7 +97,7 @@ pub(super) const ROWS: &[Op] = &[
             Rank(2, 2),
             SignedLike(3, 1),
         ])],
-        constraints: "src INT8,UINT8,INT16,UINT16,INT32,UINT32,FP16,FP32; scalar dtype = src dtype (unsigned->signed same width); mask 8/16/32-bit int rank 2; mask rows cover src valid rows; mask row bytes >= ceil(src valid cols/8)",
+        constraints: "`src` has integers of 8 to 32 bits, FP16 or FP32, and the scalar the same; the mask is integers with two axes, a bit for each element of `src`",
         ..OP
     },
 ];

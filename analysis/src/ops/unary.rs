@@ -41,7 +41,7 @@ pub(super) const ROWS: &[Op] = &[
             Numbers(AttrName::Mode, &[0, 1, 2, 3, 4, 5, 6]),
             Converts(AttrName::TargetType, 0),
         ])],
-        constraints: "target_type != dtype(0); mode int 0..6 none,rint,round,floor,ceil,trunc,odd (DSL default round=2)",
+        constraints: "`target_type` is another type; `mode` is none, rint, round (the default), floor, ceil, trunc or odd",
         ..OP
     },
     Op {
@@ -53,7 +53,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Fixed(Dtype::Fp32),
         inputs: &[(0, &[Space::Vec])],
         demands: &[Both(&[Among(0, SINGLE)])],
-        constraints: "FP32 only",
+        constraints: "FP32",
         ..OP
     },
     Op {
@@ -81,7 +81,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TLOG", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         demands: &[Both(&[Among(0, HALF_OR_SINGLE)])],
-        constraints: "FP16,FP32",
+        constraints: "FP16 or FP32",
         ..OP
     },
     Op {
@@ -108,7 +108,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TNOT", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         demands: &[Both(&[Among(0, Dtypes::Of(&[Dtype::Int16, Dtype::Uint16]))])],
-        constraints: "INT16,UINT16",
+        constraints: "INT16 or UINT16",
         ..OP
     },
     Op {
@@ -124,7 +124,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TRECIP", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         demands: &[Both(&[FlagFor(AttrName::HighPrecision, HALF_OR_SINGLE)])],
-        constraints: "high_precision only FP16/FP32",
+        constraints: "`high_precision` for FP16 and FP32 only",
         ..OP
     },
     Op {
@@ -166,7 +166,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Fixed(Dtype::Fp32),
         inputs: &[(0, &[Space::Vec])],
         demands: &[Both(&[Among(0, SINGLE)])],
-        constraints: "FP32 only",
+        constraints: "FP32",
         ..OP
     },
     Op {

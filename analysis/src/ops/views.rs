@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Op] = &[
         pipe: PipeRule::Route,
         access: Access::Unknown,
         demands: &[Tiles(&[SameOrNarrowed(0, 1), Elements(2, INDEX_LIKE)])],
-        constraints: "offset literal tuple; source box must fit",
+        constraints: "`offset` is written as a tuple; the source fits there",
         ..OP
     },
     Op {
@@ -69,7 +69,7 @@ pub(super) const ROWS: &[Op] = &[
         access: Access::Unknown,
         literals: Literals::AsWritten,
         demands: &[Tiles(&[Rank(0, 2), Among(1, INDEX_LIKE), Among(2, INDEX_LIKE)])],
-        constraints: "src 2D; window must fit",
+        constraints: "`src` has two axes; the window fits",
         ..OP
     },
     Op {
@@ -85,7 +85,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TFILLPAD", UNARY)),
         access: Access::Unknown,
         demands: &[Both(&[Pads(AttrName::PadValue)])],
-        constraints: "pad_value in zero,max,min (not null)",
+        constraints: "`pad_value` is zero, max or min",
         ..OP
     },
     Op {
@@ -117,7 +117,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TFILLPAD_INPLACE", UNARY)),
         access: Access::Unknown,
         demands: &[Both(&[Pads(AttrName::PadValue)])],
-        constraints: "pad_value in zero,max,min (not null)",
+        constraints: "`pad_value` is zero, max or min",
         ..OP
     },
     Op {
@@ -135,7 +135,7 @@ pub(super) const ROWS: &[Op] = &[
         pipe: PipeRule::None,
         access: Access::None,
         demands: &[Tiles(&[Unboxed(0)]), Both(&[Converts(AttrName::Dtype, 0)])],
-        constraints: "source flat (none_box), packed, zero start offset; equal byte size",
+        constraints: "the source is in plain rows, without gaps, from its start; both have the same bytes",
         ..OP
     },
     Op {
@@ -170,7 +170,7 @@ pub(super) const ROWS: &[Op] = &[
         access: Access::None,
         literals: Literals::AsWritten,
         demands: &[Both(&[Rank(0, 2), Among(1, INDEX_LIKE), Among(2, INDEX_LIKE)])],
-        constraints: "0<=valid<=dim when constant",
+        constraints: "a constant is between 0 and the extent",
         ..OP
     },
     Op {
@@ -196,7 +196,7 @@ pub(super) const ROWS: &[Op] = &[
         pipe: PipeRule::None,
         access: Access::None,
         demands: &[Tiles(&[Elements(2, INDEX_LIKE), Elements(3, INDEX_LIKE)])],
-        constraints: "window must lie inside source; offset dynamic allowed",
+        constraints: "the window is inside of the source",
         ..OP
     },
     Op {
@@ -220,7 +220,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TTRANS", &[Arg(0), Tmp(3)]).row_major(&[1])),
         access: Access::Unknown,
         demands: &[Both(&[MinRank(0, 2), OtherAxis(1, 2)]), Tiles(&[SameDtype(3, 0), SameRank(3, 0)])],
-        constraints: "tmp (if given) same dtype and rank",
+        constraints: "`tmp`, if given, has the same element type and number of axes",
         ..OP
     },
     Op {

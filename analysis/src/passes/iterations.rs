@@ -4,7 +4,7 @@ use super::io_order::{Drain, Drains, is_product};
 use super::strays;
 use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
-    Attr, AttrName, Call, For, Kernel, Operand, PipelineStage, Reason, Scalar, Stmt, Value, Var, VarId, Why,
+    Attr, AttrName, Call, For, Kernel, Operand, Origin, PipelineStage, Reason, Scalar, Stmt, Value, Var, VarId, Why,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -65,10 +65,12 @@ impl<'a> Staging<'a> {
         Staging { kernel, next_group: first_group, drains }
     }
 
-    /// A number for copies that are stages of one region.
-    pub(super) fn group(&mut self) -> u32 {
+    /// A number for copies that are stages of one region, which the author may have asked for.
+    pub(super) fn group(&mut self, asked: Option<Origin>) -> u32 {
+        let group = self.next_group;
         self.next_group += 1;
-        self.next_group - 1
+        self.kernel.asked_stages.extend(asked.map(|at| (group, at)));
+        group
     }
 
     /// An iteration whose tiles say which stage they belong to.

@@ -184,7 +184,7 @@ impl<'a> Parts<'a> {
         let (inner_stop, inner_step) = if rows_outer { (full_n, tile.n) } else { (full_m, tile.m) };
         let inner_result = self.add(format!("{base}_irv"), Why::Intermediate, tensor.clone(), Role::LoopResult);
         let outer_result = self.add(format!("{base}_orv"), Why::Intermediate, tensor, Role::LoopResult);
-        let pipeline = LoopKind::Pipeline { stages: STAGES };
+        let pipeline = LoopKind::Pipeline { stages: STAGES, asked: None };
         let init = Operand::Var(outer_iter);
         outer_body.push(self.counted(
             pipeline,
@@ -333,7 +333,7 @@ impl<'a> Parts<'a> {
                 self.accumulator_var(name, window, Role::LoopResult)
             }
         };
-        let kind = LoopKind::Pipeline { stages: STAGES };
+        let kind = LoopKind::Pipeline { stages: STAGES, asked: None };
         let looped = self.counted(kind, index, blocks * block, block, (init, iter, result), body);
         self.out.push(looped);
         result

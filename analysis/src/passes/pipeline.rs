@@ -28,7 +28,7 @@ struct Copies {
 
 impl Lower<'_> {
     fn for_loop(&mut self, inner: For, out: &mut Vec<Stmt>) {
-        let LoopKind::Pipeline { stages } = inner.kind else {
+        let LoopKind::Pipeline { stages, .. } = inner.kind else {
             return out.push(Stmt::For(inner));
         };
         let stages = i64::from(stages);
@@ -155,7 +155,7 @@ impl Lower<'_> {
             .map(|((carry, iter), result)| Carry { init: carry.init.clone(), iter, result, explicit: carry.explicit })
             .collect();
         For {
-            kind: LoopKind::Pipeline { stages: 1 },
+            kind: LoopKind::Pipeline { stages: 1, asked: None },
             index,
             start: inner.start.clone(),
             stop,
@@ -168,7 +168,7 @@ impl Lower<'_> {
 
     /// `count` copies of the body, each taking what the one before hands on: one group of stages.
     fn copies(&mut self, inner: &For, count: i64, step: i64, base: &Scalar, mut values: Vec<Operand>) -> Copies {
-        let group = self.staging.group();
+        let group = self.staging.group(inner.kind.asked_stages());
         let tagged = match self.staging.drains.get(&inner.index) {
             Some(Drain::InPairs) => Tagged::All,
             _ => Tagged::AllButAccumulators,

@@ -40,7 +40,7 @@ struct Halves {
 
 impl Skew<'_> {
     fn for_loop(&mut self, inner: For, out: &mut Vec<Stmt>) {
-        let LoopKind::Pipeline { stages } = inner.kind else { return out.push(Stmt::For(inner)) };
+        let LoopKind::Pipeline { stages, .. } = inner.kind else { return out.push(Stmt::For(inner)) };
         if !(inner.body.iter().any(sends) && inner.body.iter().any(receives)) {
             return out.push(Stmt::For(inner));
         }
@@ -126,7 +126,7 @@ impl Skew<'_> {
 
     fn skewed(&mut self, inner: &For, halves: &Halves, lead: Lead, out: &mut Vec<Stmt>) {
         let Lead { start, step, trips, depth } = lead;
-        let group = self.staging.group();
+        let group = self.staging.group(inner.kind.asked_stages());
         let numbered = |stage: i64| PipelineStage { group, stage: stage as u32 };
         let at = |iteration: i64| Scalar::Int(start.saturating_add(iteration.saturating_mul(step)));
         let by = |op, index: VarId, iterations: i64| {

@@ -54,7 +54,7 @@ impl Search<'_> {
 
     /// Bytes of the accumulator of a loop that is worth a second one.
     fn accumulator(&self, each: &For) -> Option<u64> {
-        let LoopKind::Pipeline { stages } = each.kind else { return None };
+        let LoopKind::Pipeline { stages, .. } = each.kind else { return None };
         let (stages, trips) = (i64::from(stages), each.trip_count()?);
         if stages < 2 || trips < stages || trips % stages != 0 {
             return None;
@@ -152,7 +152,7 @@ impl Search<'_> {
             visit::definitions(stmt, &mut |var| named.extend([var]));
             match stmt {
                 Stmt::For(each) => {
-                    let stages = if let LoopKind::Pipeline { stages } = each.kind { u64::from(stages) } else { 1 };
+                    let stages = if let LoopKind::Pipeline { stages, .. } = each.kind { u64::from(stages) } else { 1 };
                     self.count(&each.body, depth.saturating_mul(stages), copies);
                 }
                 Stmt::Let { var, value, .. } if self.is_in(*var, Space::Acc) => {

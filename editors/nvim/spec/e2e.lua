@@ -224,6 +224,81 @@ local function map_session(source)
   api.nvim_set_current_win(vim.fn.bufwinid(source))
 end
 
+--- An interpreter that is none: it answers every question, and takes its time.
+local python = [[
+#!/usr/bin/env python3
+import json, sys, time
+def say(answer):
+    print(json.dumps(answer), flush=True)
+say({"hello": 1, "packages": {}})
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "cancel" in asked:
+        continue
+    time.sleep(0.3)
+    say({"id": asked["id"], "by": {"name": "triton", "version": "3.9.0"}, "shared": 0, "buffers": []})
+]]
+
+local tuned = [[
+import triton
+import triton.language as tl
+
+
+# tilefit: x=fp16 y=fp16 arch=sm_90
+@triton.autotune([triton.Config({"N": n}) for n in (32, 64, 128, 256, 512, 1024, 2048, 4096)], key=[])
+@triton.jit
+def copy(x, y, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(y + at, tl.load(x + at))
+]]
+
+local function write(path, text)
+  vim.fn.writefile(vim.split(text, '\n'), path)
+  return path
+end
+
+--- The compiler is asked about all configurations of a kernel, and the editor shows how far that is.
+local function confirmation(back)
+  local folder = vim.fn.tempname()
+  vim.fn.mkdir(folder, 'p')
+  local interpreter = write(folder .. '/python', python)
+  vim.fn.setfperm(interpreter, 'rwxr-xr-x')
+  local settings = require('tilefit').settings()
+  settings.confirm, settings.python = 'command', interpreter
+  vim.cmd('Tilefit restart')
+  vim.cmd('edit ' .. write(folder .. '/tuned.py', tuned))
+  local buf = api.nvim_get_current_buf()
+  local old = client.of(back)
+  ok(eventually(function()
+    local running = client.of(buf)
+    return running and running ~= old and hover_at(buf, 'copy(x'):match('copy') ~= nil
+  end), 'the server has what the user allows')
+  local words = {}
+  if vim.fn.has('nvim-0.10') == 1 then
+    api.nvim_create_autocmd('LspProgress', {
+      callback = function(event)
+        local value = event.data.params.value
+        local word = { begin = value.title, report = value.message }
+        table.insert(words, word[value.kind] or value.kind)
+      end,
+    })
+  end
+  vim.cmd('Tilefit confirm')
+  ok(eventually(function()
+    return hover_at(buf, 'copy(x'):match('confirmed by triton 3.9.0') ~= nil
+  end), ':Tilefit confirm asks the compiler', hover_at(buf, 'copy(x'))
+  if vim.fn.has('nvim-0.10') == 1 then
+    ok(eventually(function()
+      return words[#words] == 'end'
+    end), 'its progress ends', words)
+    ok(words[1] == 'tilefit: confirming tuned.py', 'it has a name', words)
+    ok(vim.tbl_contains(words, '6 of 8 configurations'), 'and says how far it is', words)
+  else
+    skip('progress', 'Neovim 0.10')
+  end
+  vim.cmd('buffer ' .. back)
+end
+
 local function session()
   vim.o.columns = 120 -- half of it has room for the names of tiles in a map
   vim.cmd('edit ' .. vim.fn.fnameescape(example))
@@ -388,6 +463,8 @@ local function session()
   ok(eventually(function()
     return map_text():match('8 KiB over') ~= nil
   end), 'maps arrive from it', map_text())
+
+  confirmation(source)
 
   vim.cmd('checkhealth tilefit')
   local health = text_of(api.nvim_get_current_buf())

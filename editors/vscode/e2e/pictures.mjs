@@ -1,15 +1,19 @@
 // Takes the pictures of README and book, in light and dark.
 //
 //   cargo xtask pictures
+//   node pictures.mjs [scene ...]
 //
-// Needs what editor.mjs needs, TILEFIT_EXAMPLES, and TILEFIT_OUT, where `vscode-<name>-light.png` and `vscode-<name>-dark.png` go.
+// Needs what editor.mjs needs, TILEFIT_EXAMPLES, TILEFIT_PYTHON, which has Triton, and TILEFIT_OUT, where `vscode-<name>-light.png` and
+// `vscode-<name>-dark.png` go.
 
 import fs from "node:fs";
 import path from "node:path";
 
+import { fileURLToPath } from "node:url";
+
 import { env, eventually, limit, start, workbench } from "./editor.mjs";
 
-limit(300_000);
+limit(600_000);
 const out = env("TILEFIT_OUT");
 fs.rmSync(out, { recursive: true, force: true });
 const project = path.join(out, "project");
@@ -18,6 +22,10 @@ fs.cpSync(examples, project, { recursive: true });
 // The first kernel of the page about scopes.
 const [, scope] = /```python\n([\s\S]*?)```/.exec(fs.readFileSync(path.join(examples, "../guide/scopes.md"), "utf8"));
 fs.writeFileSync(path.join(project, "rms_norm.py"), scope);
+
+// Without its smallest configuration, whose map is nearly empty.
+const autotuned = fs.readFileSync(path.join(path.dirname(fileURLToPath(import.meta.url)), "autotuned.py"), "utf8");
+fs.writeFileSync(path.join(project, "matmul.py"), autotuned.replace(/.*"BLOCK_K": 32.*\n/, ""));
 
 /** An editor with a kernel in it, and nothing that has nothing to do with it. */
 const settings = {
@@ -42,6 +50,9 @@ const settings = {
   "workbench.editor.editorActionsLocation": "hidden",
   "workbench.layoutControl.enabled": false,
   "workbench.statusBar.visible": false,
+  "tilefit.confirm": "command",
+  "tilefit.devices": ["sm_86"],
+  "tilefit.python": env("TILEFIT_PYTHON"),
 };
 
 const themes = { light: "Default Light Modern", dark: "Default Dark Modern" };
@@ -51,6 +62,16 @@ async function must(probe, what) {
   if (!(await eventually(probe))) {
     throw new Error(`${what} is not there`);
   }
+}
+
+/** The compiler has confirmed the plan of the kernel, and what it says of that has been read. */
+async function confirm({ page, parts }) {
+  await must(() => parts.lens("SMEM").count(), "the lens");
+  await page.mouse.click(...(await parts.word("def matmul", "matmul")));
+  await parts.palette("tilefit: Confirm with the compiler");
+  await must(() => parts.lens("confirmed").count(), "the word of the compiler");
+  await must(() => page.locator(".notification-toast", { hasText: "confirmed by" }).count(), "its message");
+  await parts.palette("Notifications: Clear All Notifications");
 }
 
 /** What is to be seen: a file, the line at the top of the window, the size of the picture, and what happens. */
@@ -108,6 +129,37 @@ const scenes = {
       await must(async () => (await parts.boxes())?.some((box) => box.includes("staging")), "the staging in the map");
     },
   },
+  configurations: {
+    file: "matmul.py",
+    top: 5,
+    size: [1440, 340],
+    async play({ page, parts }) {
+      await confirm({ page, parts });
+      await parts.palette("tilefit: Show configurations");
+      const table = () => parts.panel("#configurations");
+      await must(async () => (await (await table())?.locator("[title='confirmed by the compiler']").count()) === 6, "the words of the compiler");
+    },
+  },
+  confirmed: {
+    file: "matmul.py",
+    top: 13,
+    size: [1320, 420],
+    async play({ page, parts }) {
+      await confirm({ page, parts });
+      await parts.palette("tilefit: Show memory map");
+      await must(async () => (await (await parts.map())?.locator(".confirmation").count()) === 1, "the word of the compiler in the map");
+    },
+  },
+  switch: {
+    file: "overflow.py",
+    top: 11,
+    size: [860, 520],
+    async play({ page, parts }) {
+      await must(() => parts.lens("Vec").count(), "the lens");
+      await parts.palette("tilefit: Switch planner or target");
+      await must(() => page.locator(".quick-input-list .monaco-list-row", { hasText: "ascend950" }).count(), "the list");
+    },
+  },
   scope: {
     file: "rms_norm.py",
     top: 4,
@@ -121,11 +173,15 @@ const scenes = {
   },
 };
 
+const wanted = process.argv.slice(2);
 let failed = false;
 for (const [shade, theme] of Object.entries(themes)) {
   const state = path.join(out, shade);
   const editor = await start({ out: state, project, settings: { ...settings, "workbench.colorTheme": theme } });
   for (const [name, { file, top, size: [width, height], height: room = height, play }] of Object.entries(scenes)) {
+    if (wanted.length > 0 && !wanted.includes(name)) {
+      continue;
+    }
     const page = await editor.browser.newPage({ viewport: { width, height: room }, deviceScaleFactor: 1.5 });
     try {
       await page.goto(editor.url([["openFile", `${editor.remote}${path.join(project, file)}`]]));

@@ -11,12 +11,13 @@ import { fileURLToPath } from "node:url";
 
 import { author } from "./author.mjs";
 import { configurations } from "./configurations.mjs";
+import { confirming } from "./confirming.mjs";
 import { env, limit, start } from "./editor.mjs";
 import { stranger } from "./untrusted.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const out = env("TILEFIT_OUT");
-limit(420_000);
+limit(480_000);
 
 fs.rmSync(out, { recursive: true, force: true });
 const project = path.join(out, "project");
@@ -94,6 +95,7 @@ await session("author", trusted, author);
 fs.copyFileSync(path.join(here, "autotuned.py"), path.join(project, "autotuned.py"));
 await session("configurations", trusted, configurations);
 fs.rmSync(path.join(project, "autotuned.py"));
+await session("confirming", trusted, confirming);
 await trusted.close();
 
 copyExamples(); // an author saves

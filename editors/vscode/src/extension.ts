@@ -5,6 +5,7 @@ import { confirmFile } from "./confirm";
 import { DiagnosticPages } from "./diagnosticPages";
 import { GeneratedCode, cpp, ir, mlir } from "./generatedCode";
 import { MemoryMapPanel } from "./memoryMap";
+import { openSample } from "./sample";
 import { Session } from "./session";
 import { switchPlan } from "./status";
 
@@ -28,6 +29,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     configurations,
     vscode.commands.registerCommand("tilefit.restart", () => current.restart()),
     vscode.commands.registerCommand("tilefit.switch", switchPlan),
+    vscode.commands.registerCommand("tilefit.openSample", () => openSample(context.extensionUri)),
     vscode.commands.registerCommand("tilefit.confirmFile", () => confirmFile(current)),
     vscode.commands.registerCommand("tilefit.showTrace", () => current.trace.show()),
     vscode.commands.registerCommand("tilefit.showOutput", () => current.output.show()),

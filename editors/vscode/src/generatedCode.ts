@@ -4,7 +4,7 @@ import { below, fromGenerated, fromSource, shift } from "./lines";
 import type { LineMatch } from "./lines";
 import { allocatedIr, generatedCode, loweredIr } from "./protocol";
 import type { GeneratedCodeResult, KernelIrResult } from "./protocol";
-import type { RequestType, TextDocumentPositionParams } from "vscode-languageclient/node";
+import type { LanguageClient, RequestType, TextDocumentPositionParams } from "vscode-languageclient/node";
 import type { Session } from "./session";
 
 /** A text that the server makes of a kernel. */
@@ -15,6 +15,8 @@ interface Product {
   extension: string;
   comment: string;
   title: string;
+  /** Which kernels have it. */
+  of: string;
   request: RequestType<TextDocumentPositionParams, GeneratedCodeResult | KernelIrResult | null, void>;
 }
 
@@ -23,6 +25,7 @@ export const cpp: Product = {
   extension: ".cpp",
   comment: "//",
   title: "Show generated C++",
+  of: "PyPTO kernels",
   request: generatedCode,
 };
 
@@ -31,6 +34,7 @@ export const ir: Product = {
   extension: ".ir.py",
   comment: "#",
   title: "Show allocated IR",
+  of: "PyPTO kernels",
   request: allocatedIr,
 };
 
@@ -39,8 +43,14 @@ export const mlir: Product = {
   extension: ".mlir",
   comment: "//",
   title: "Show lowered IR",
+  of: "TLX kernels",
   request: loweredIr,
 };
+
+function at(client: LanguageClient, source: vscode.TextDocument, line: number): TextDocumentPositionParams {
+  const position = { line, character: source.lineAt(line).firstNonWhitespaceCharacterIndex };
+  return { textDocument: { uri: client.code2ProtocolConverter.asUri(source.uri) }, position };
+}
 
 /** Two seconds, and then the next edit brings the text up to date. */
 const maxAttempts = 200;
@@ -116,6 +126,11 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
       void vscode.window.showInformationMessage("tilefit: put the cursor into a kernel first");
       return;
     }
+    if (!(await this.exists(source, anchor))) {
+      const { title, of } = this.product;
+      void vscode.window.showInformationMessage(`tilefit: "${title}" is for ${of}, and this file has none`);
+      return;
+    }
     const name = source.uri.path.replace(/^.*\//, "").replace(/\.py$/, "");
     const { scheme, extension } = this.product;
     const generated = vscode.Uri.from({ scheme, path: `/${name}${extension}`, query: source.uri.toString() });
@@ -133,6 +148,13 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
       preview: false,
     });
     this.markActive();
+  }
+
+  /** Whether there is anything to show; what fails says so where it would be shown. */
+  private async exists(source: vscode.TextDocument, line: number): Promise<boolean> {
+    const client = await this.session.ready();
+    const answer = await client?.sendRequest(this.product.request, at(client, source, line)).catch(() => undefined);
+    return answer !== null;
   }
 
   async provideTextDocumentContent(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
@@ -157,8 +179,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
       throw new Error("the server is not running");
     }
     const { source } = view;
-    const position = { line: view.anchor, character: source.lineAt(view.anchor).firstNonWhitespaceCharacterIndex };
-    const params = { textDocument: { uri: client.code2ProtocolConverter.asUri(source.uri) }, position };
+    const params = at(client, source, view.anchor);
     // Nothing orders this request after the edit that caused it: an answer about an older text is asked for again.
     for (let attempt = 0; ; attempt++) {
       const answer = await client.sendRequest(this.product.request, params, token);

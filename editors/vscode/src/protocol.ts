@@ -70,6 +70,9 @@ export interface SettingsInForce {
   planner: string;
   /** The GPU of TLX kernels. */
   arch: string;
+  from: { target: SettingSource; planner: SettingSource; arch: SettingSource };
 }
+
+export type SettingSource = "default" | "settings" | "tilefit.toml" | "pyproject.toml";
 
 export const settingsInForce = new NotificationType<SettingsInForce>("tilefit/settings");

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 
-import type { SettingsInForce } from "./protocol";
+import type { SettingSource, SettingsInForce } from "./protocol";
 import { planners, targets } from "./schema";
 import { choose, chosen } from "./settings";
 
@@ -66,24 +66,29 @@ export class StatusItem implements vscode.Disposable {
     this.show();
   }
 
-  /** The settings that kernels of a language are planned under. */
-  private plan(language: "pypto" | "tlx" | undefined): Record<string, string> {
+  /** The settings that kernels of a language are planned under, and where each comes from. */
+  private plan(language: Language | undefined): { key: string; value: string; from: SettingSource }[] {
     if (!this.settings) {
-      return {};
+      return [];
     }
-    const { target, planner, arch } = this.settings;
-    return language === "tlx" ? { "tlx.arch": arch } : { target, planner };
+    const { target, planner, arch, from } = this.settings;
+    const ofNpu = [
+      { key: "target", value: target, from: from.target },
+      { key: "planner", value: planner, from: from.planner },
+    ];
+    return language === "pypto" ? ofNpu : [{ key: "GPU", value: arch, from: from.arch }];
   }
 
   private show(): void {
     const document = vscode.window.activeTextEditor?.document;
     const language = document && kernelsOf(document);
     void vscode.commands.executeCommand("setContext", "tilefit.hasKernels", language !== undefined);
-    const inForce = Object.entries(this.plan(language));
-    this.item.text = `${this.icon} ${inForce.map(([, value]) => value).join(", ") || "tilefit"}`;
+    void vscode.commands.executeCommand("setContext", "tilefit.kernels", language);
+    const inForce = this.plan(language);
+    this.item.text = `${this.icon} ${inForce.map(({ value }) => value).join(", ") || "tilefit"}`;
     this.item.backgroundColor = this.background;
-    const from = (key: string) => (chosen(key, document?.uri) === undefined ? "as the project says" : "by your settings");
-    const plan = inForce.map(([key, value]) => `* ${key}: ${value}, ${from(key)}\n`).join("");
+    const shown = (from: SettingSource) => (from === "settings" ? "your settings" : from);
+    const plan = inForce.map(({ key, value, from }) => `* ${key}: ${value} (${shown(from)})\n`).join("");
     const tooltip = new vscode.MarkdownString(
       `**tilefit**: ${this.detail}\n\n${plan}\nA click switches planner or target.\n\n` +
         "[Restart](command:tilefit.restart) · [Output](command:tilefit.showOutput) · [Memory map](command:tilefit.showMemoryMap)",
@@ -91,7 +96,7 @@ export class StatusItem implements vscode.Disposable {
     tooltip.isTrusted = { enabledCommands: ["tilefit.restart", "tilefit.showOutput", "tilefit.showMemoryMap"] };
     this.item.tooltip = tooltip;
     this.item.accessibilityInformation = {
-      label: `tilefit: ${inForce.map((setting) => setting.join(" ")).join(", ") || this.detail}`,
+      label: `tilefit: ${inForce.map(({ key, value }) => `${key} ${value}`).join(", ") || this.detail}`,
     };
     if (language) {
       this.item.show();
@@ -101,13 +106,18 @@ export class StatusItem implements vscode.Disposable {
   }
 }
 
-/** Kernels import one of these or are decorated, and dumps name memory. Plain Triton and Gluon have the settings of TLX. */
-function kernelsOf(document: vscode.TextDocument): "pypto" | "tlx" | undefined {
+type Language = "pypto" | "tlx" | "triton";
+
+/** Kernels import one of these or are decorated, and dumps name memory. `triton` is Gluon, too. */
+function kernelsOf(document: vscode.TextDocument): Language | undefined {
   const text = document.languageId === "python" ? document.getText(new vscode.Range(0, 0, 200, 0)) : "";
   if (/\b(pypto|MemRef|pl\.program)\b/.test(text)) {
     return "pypto";
   }
-  return /\b(tlx|gluon)\b|@triton\.(jit|autotune|heuristics)\b/.test(text) ? "tlx" : undefined;
+  if (/\btlx\b/.test(text)) {
+    return "tlx";
+  }
+  return /\bgluon\b|@triton\.(jit|autotune|heuristics)\b/.test(text) ? "triton" : undefined;
 }
 
 /** The click on the status item: another planner or target, and what else there is to do. */
@@ -116,7 +126,7 @@ export async function switchPlan(): Promise<void> {
   const choices = (key: string, names: string[]): (vscode.QuickPickItem & { run?: () => unknown })[] => {
     const now = chosen<string>(key, scope);
     const entry = (value: string | undefined) => ({
-      label: `${value === now ? "$(check)" : "$(blank)"} ${value ?? "as the project says"}`,
+      label: `${value === now ? "$(check)" : "$(blank)"} ${value ?? "project or default"}`,
       description: key,
       run: () => choose(key, value, scope),
     });

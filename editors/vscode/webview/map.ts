@@ -58,7 +58,7 @@ function show(message: ToPanel & { type: "map" }): void {
 }
 
 function offer(select: HTMLSelectElement, names: string[], chosen: string | undefined): void {
-  const options = [new Option("as set", ""), ...names.map((name) => new Option(name, name))];
+  const options = [new Option("current setting", ""), ...names.map((name) => new Option(name, name))];
   select.replaceChildren(...options);
   select.value = chosen ?? "";
 }

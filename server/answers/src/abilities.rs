@@ -2,6 +2,8 @@
 
 use ls_types::{ClientCapabilities, MarkupKind, ResourceOperationKind};
 
+use crate::convert::Shown;
+
 /// What this client can do, of the things tilefit asks for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Abilities {
@@ -28,11 +30,11 @@ pub struct Abilities {
 const HINT_DETAILS: [&str; 3] = ["tooltip", "label.tooltip", "label.location"];
 
 /// The forms of text that this client shows.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Shows {
-    pub markdown_in_hover: bool,
-    pub markdown_in_completion: bool,
-    pub markdown_in_signatures: bool,
+    pub hover: Shown,
+    pub completion: Shown,
+    pub signatures: Shown,
     pub snippets: bool,
     /// It asks the user whether a completion overwrites the rest of a word.
     pub overwrites: bool,
@@ -42,18 +44,40 @@ pub struct Shows {
     pub resolves_hints: bool,
 }
 
+impl Default for Shows {
+    fn default() -> Self {
+        let text = Shown::AsText;
+        Shows {
+            hover: text,
+            completion: text,
+            signatures: text,
+            snippets: false,
+            overwrites: false,
+            parameter_offsets: false,
+            resolves_hints: false,
+        }
+    }
+}
+
 impl Shows {
     fn of(capabilities: &ClientCapabilities) -> Option<Self> {
         let document = capabilities.text_document.as_ref()?;
-        let markdown = |formats: Option<&Vec<MarkupKind>>| formats.is_some_and(|it| it.contains(&MarkupKind::Markdown));
+        // Who names a parser shows what that one makes of the text.
+        let names_parser = capabilities.general.as_ref().is_some_and(|general| general.markdown.is_some());
+        let shown = |formats: Option<&Vec<MarkupKind>>| match formats {
+            Some(formats) if !formats.contains(&MarkupKind::Markdown) => Shown::AsText,
+            None => Shown::AsText,
+            Some(_) if names_parser => Shown::AsMarkdown,
+            Some(_) => Shown::AsSimpleMarkdown,
+        };
         let item = document.completion.as_ref().and_then(|it| it.completion_item.as_ref());
         let signature = document.signature_help.as_ref().and_then(|it| it.signature_information.as_ref());
         let hint = document.inlay_hint.as_ref().and_then(|it| it.resolve_support.as_ref());
         let parameter = signature.and_then(|it| it.parameter_information.as_ref());
         Some(Shows {
-            markdown_in_hover: markdown(document.hover.as_ref().and_then(|it| it.content_format.as_ref())),
-            markdown_in_completion: markdown(item.and_then(|it| it.documentation_format.as_ref())),
-            markdown_in_signatures: markdown(signature.and_then(|it| it.documentation_format.as_ref())),
+            hover: shown(document.hover.as_ref().and_then(|it| it.content_format.as_ref())),
+            completion: shown(item.and_then(|it| it.documentation_format.as_ref())),
+            signatures: shown(signature.and_then(|it| it.documentation_format.as_ref())),
             snippets: item.and_then(|it| it.snippet_support) == Some(true),
             overwrites: item.and_then(|it| it.insert_replace_support) == Some(true),
             parameter_offsets: parameter.and_then(|it| it.label_offset_support) == Some(true),

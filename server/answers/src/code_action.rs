@@ -99,6 +99,13 @@ fn code_action(
             edit: Some(edit(view, edits)),
             ..CodeAction::default()
         },
+        Effect::Improve(edits) => CodeAction {
+            title,
+            kind: Some(CodeActionKind::QUICKFIX),
+            edit: Some(edit(view, edits)),
+            is_preferred: Some(false),
+            ..CodeAction::default()
+        },
         Effect::Fix(Fix { edits, fixes, preferred }) => CodeAction {
             title,
             kind: Some(CodeActionKind::QUICKFIX),

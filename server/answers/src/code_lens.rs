@@ -1,9 +1,12 @@
 //! `textDocument/codeLens` and `codeLens/resolve`: what stands above a kernel.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
 use ls_types::{CodeLens, Command, Position, Range, Uri};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tilefit_analysis::ide::{self, LensCommand, LensKind};
+use tilefit_analysis::ide::{self, LensCommand, LensKind, Spoken, Unfinished};
 use tilefit_analysis::{Cancellable, Cancelled};
 use tilefit_syntax::TextRange;
 
@@ -32,24 +35,57 @@ impl Untold {
     }
 }
 
+/// What the lenses of a document said last of each kernel while its text was whole. Of a kernel that is being typed they say that, and
+/// that it is stale: what half a statement comes to says nothing of the whole one.
+#[derive(Debug, Default)]
+pub struct LastWhole(Mutex<HashMap<String, (i32, String)>>);
+
+/// A document of more kernels, and of names that are gone, is not remembered any longer.
+const MOST_REMEMBERED: usize = 4096;
+
+impl LastWhole {
+    /// What a lens says, by what it would say of the text as it is.
+    fn title(&self, spoken: Spoken, version: i32, title: String) -> String {
+        // What is kept is right whatever went wrong meanwhile.
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let why = match spoken.unfinished {
+            Some(Unfinished::Unparsed { line }) => format!("line {line} does not parse"),
+            Some(Unfinished::Edited { line }) => format!("line {line} is being edited"),
+            None => {
+                if said.len() >= MOST_REMEMBERED {
+                    said.clear();
+                }
+                if said.get(&spoken.kernels).is_none_or(|(older, _)| *older <= version) {
+                    said.insert(spoken.kernels, (version, title.clone()));
+                }
+                return title;
+            }
+        };
+        match said.get(&spoken.kernels) {
+            Some((_, whole)) => format!("{whole} · stale: {why}"),
+            None => title,
+        }
+    }
+}
+
 pub fn code_lenses(view: &View) -> Cancellable<Option<Vec<CodeLens>>> {
     let lenses = view.analysis.code_lenses(view.file)?;
     let is_told = lenses.len() <= AT_ONCE;
     // Those of one kernel stand at one place.
     let mut last = (TextRange::empty(0), Range::default());
-    let mut told = |lens: ide::CodeLens| {
+    let mut answer = |lens: ide::CodeLens| {
         if last.0 != lens.range {
             last = (lens.range, view.range(lens.range));
         }
         let range = last.1;
         if is_told {
-            return Ok(view.analysis.code_lens(view.file, lens)?.map(|text| code_lens(view, range, text)));
+            return told(view, range, lens);
         }
         let kind = KINDS.iter().position(|kind| *kind == lens.kind).unwrap_or_default();
         let untold = Untold(view.uri.clone(), view.version, kind, lens.nth);
         Ok(Some(CodeLens { range, command: None, data: Some(json!(untold)) }))
     };
-    lenses.into_iter().filter_map(|lens| told(lens).transpose()).collect::<Cancellable<_>>().map(Some)
+    lenses.into_iter().filter_map(|lens| answer(lens).transpose()).collect::<Cancellable<_>>().map(Some)
 }
 
 /// What a lens says. One of an older version of the document has been overtaken; one that is gone stays as it is.
@@ -59,8 +95,17 @@ pub fn resolve_code_lens(view: &View, range: Range, untold: &Untold) -> Cancella
         return Err(Cancelled);
     }
     let Some(&kind) = KINDS.get(kind) else { return Ok(None) };
-    let lens = ide::CodeLens { range: view.text_range(range), kind, nth };
-    Ok(view.analysis.code_lens(view.file, lens)?.map(|text| code_lens(view, range, text)))
+    told(view, range, ide::CodeLens { range: view.text_range(range), kind, nth })
+}
+
+fn told(view: &View, range: Range, lens: ide::CodeLens) -> Cancellable<Option<CodeLens>> {
+    let Some(mut text) = view.analysis.code_lens(view.file, lens.clone())? else { return Ok(None) };
+    if lens.kind == LensKind::MemoryMap
+        && let Some(spoken) = view.analysis.spoken(view.file, lens, view.edited)?
+    {
+        text.title = view.last_whole.title(spoken, view.version, text.title);
+    }
+    Ok(Some(code_lens(view, range, text)))
 }
 
 fn code_lens(view: &View, range: Range, text: ide::LensText) -> CodeLens {

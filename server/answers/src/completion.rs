@@ -61,7 +61,7 @@ fn kind(kind: CompletionKind) -> CompletionItemKind {
 pub fn resolve_completion(mut item: CompletionItem, shows: Shows) -> CompletionItem {
     let key = item.data.as_ref().and_then(Value::as_str);
     if let Some(markdown) = key.and_then(ide::documentation) {
-        let content = convert::markup(markdown, shows.markdown_in_completion);
+        let content = convert::markup(markdown, shows.completion);
         item.documentation = Some(Documentation::MarkupContent(content));
     }
     item

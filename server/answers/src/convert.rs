@@ -5,7 +5,7 @@ use std::path::Path;
 use ls_types as lsp;
 use tilefit_syntax::{Document, PositionEncoding, TextRange};
 
-use crate::markdown::without_links;
+use crate::markdown::{Dialect, cells, without_links};
 
 pub fn position(document: &Document, offset: usize, encoding: PositionEncoding) -> lsp::Position {
     let at = document.position(offset, encoding);
@@ -33,10 +33,25 @@ pub fn uri_of(path: &str) -> Option<lsp::Uri> {
     }
 }
 
+/// How a client shows what is written as Markdown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    AsText,
+    /// As the parser does that the client names.
+    AsMarkdown,
+    /// In some way: without what only some parsers know.
+    AsSimpleMarkdown,
+}
+
 /// Markdown for clients that show it, else the same as plain text.
-pub fn markup(markdown: String, is_shown: bool) -> lsp::MarkupContent {
-    if is_shown {
-        return lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: without_links(&markdown) };
+pub fn markup(markdown: String, shown: Shown) -> lsp::MarkupContent {
+    let dialect = match shown {
+        Shown::AsText => None,
+        Shown::AsMarkdown => Some(Dialect::Named),
+        Shown::AsSimpleMarkdown => Some(Dialect::Unnamed),
+    };
+    if let Some(dialect) = dialect {
+        return lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: without_links(&markdown, dialect) };
     }
     lsp::MarkupContent { kind: lsp::MarkupKind::PlainText, value: plain(&markdown) }
 }
@@ -45,10 +60,7 @@ pub fn markup(markdown: String, is_shown: bool) -> lsp::MarkupContent {
 fn plain(markdown: &str) -> String {
     let mut text = String::new();
     for line in markdown.lines() {
-        let cells: Vec<&str> = match line.strip_prefix('|').and_then(|row| row.strip_suffix('|')) {
-            Some(row) => row.split('|').map(str::trim).collect(),
-            None => Vec::new(),
-        };
+        let cells = cells(line).unwrap_or_default();
         let is_frame = !cells.is_empty() && cells.iter().all(|cell| cell.chars().all(|c| c == '-'));
         if is_frame || line.starts_with("```") {
             continue;

@@ -63,13 +63,9 @@ pub fn lsp_diagnostic(view: &View, diagnostic: ide::Diagnostic) -> Diagnostic {
     }
 }
 
-/// How editors show what is not needed, or not to be used any longer.
+/// How editors show what is not needed. None is deprecated: what allocates in an older form is needed, and editors strike it through.
 fn tag(code: Code) -> Option<DiagnosticTag> {
-    match code {
-        Code::UnusedSpec => Some(DiagnosticTag::UNNECESSARY),
-        Code::LegacyReuse => Some(DiagnosticTag::DEPRECATED),
-        _ => None,
-    }
+    (code == Code::UnusedSpec).then_some(DiagnosticTag::UNNECESSARY)
 }
 
 fn severity(severity: Severity) -> DiagnosticSeverity {

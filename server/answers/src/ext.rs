@@ -245,4 +245,13 @@ pub struct SettingsInForce {
     pub planner: String,
     /// The GPU of TLX kernels whose scenario names none.
     pub arch: String,
+    pub from: SettingsFrom,
+}
+
+/// Where each of them comes from: `default`, `settings` (of the client), `tilefit.toml` or `pyproject.toml`.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SettingsFrom {
+    pub target: String,
+    pub planner: String,
+    pub arch: String,
 }

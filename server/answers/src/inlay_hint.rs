@@ -56,7 +56,7 @@ pub fn resolve_inlay_hint(view: &View, mut hint: InlayHint, untold: &Untold) -> 
     let offset = view.offset(hint.position);
     let Some(details) = view.analysis.hint_details(view.file, offset, untold.key)? else { return Ok(hint) };
     let HintDetails { label, markdown, link } = details;
-    let tooltip = convert::markup(markdown, true);
+    let tooltip = convert::markup(markdown, convert::Shown::AsMarkdown);
     hint.label = InlayHintLabel::LabelParts(parts(view, &label, link, &tooltip));
     hint.tooltip = Some(InlayHintTooltip::MarkupContent(tooltip));
     hint.data = None;

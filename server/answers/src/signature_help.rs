@@ -30,7 +30,7 @@ fn information(signature: Signature, active: u32, shows: Shows) -> SignatureInfo
         };
         ParameterInformation { label, documentation: None }
     });
-    let documentation = convert::markup(signature.markdown.clone(), shows.markdown_in_signatures);
+    let documentation = convert::markup(signature.markdown.clone(), shows.signatures);
     SignatureInformation {
         parameters: Some(parameters.collect()),
         documentation: Some(Documentation::MarkupContent(documentation)),

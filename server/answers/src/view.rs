@@ -1,11 +1,13 @@
 //! What every request is asked of.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use ls_types::{Location, Position, Range, Uri};
 use tilefit_analysis::{Analysis, FileId};
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 
+use crate::code_lens::LastWhole;
 use crate::convert;
 
 /// One version of one document, with the analysis of exactly that version.
@@ -18,13 +20,17 @@ pub struct View {
     pub encoding: PositionEncoding,
     /// Where a setting of the project can be written; `None` where there is no such place, or the editor's own settings decide.
     pub settings_folder: Option<PathBuf>,
+    /// Byte offset of the end of the newest edit since the document was opened or saved.
+    pub edited: Option<usize>,
+    /// What the lenses of the document said last of whole kernels.
+    pub last_whole: Arc<LastWhole>,
 }
 
 impl View {
     /// A file as the analysis has it.
     pub fn of_file(analysis: Analysis, file: FileId, uri: Uri, version: i32, encoding: PositionEncoding) -> View {
         let document = analysis.document(file).clone();
-        View { analysis, file, uri, version, document, encoding, settings_folder: None }
+        View { analysis, file, uri, version, document, encoding, settings_folder: None, edited: None, last_whole: Arc::default() }
     }
 
     /// Byte offset of a client's position, clamped to the document.

@@ -9,8 +9,8 @@ use tilefit_syntax::Document;
 
 use super::Planning;
 use super::source::Source;
-use super::which::{Which, no_kernels};
-use crate::disk::NewFiles;
+use super::which::{Kernels, Which, no_kernels};
+use crate::disk::{self, NewFiles};
 use crate::terminal::{complain, fail, print};
 
 #[derive(clap::Args)]
@@ -18,6 +18,8 @@ pub(super) struct Arguments {
     /// A file and, optionally, one of its kernels (default: all kernels)
     #[arg(value_name = "FILE[:KERNEL]")]
     what: String,
+    #[command(flatten)]
+    kernels: Kernels,
     /// Write one file per kernel to this directory (default: standard output)
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -38,8 +40,8 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    fn config(&self) -> Config {
-        let mut config = self.planning.config();
+    fn config_of(&self, path: &Path) -> Config {
+        let mut config = self.planning.config_of(path);
         config.codegen.extern_c |= self.extern_c;
         config.codegen.drain |= self.drain;
         config.codegen.always_assign |= self.always_assign;
@@ -51,9 +53,9 @@ impl Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let which = Which::of(&arguments.what);
+    let which = Which::of(&arguments.what).and(&arguments.kernels);
     let path = &which.path;
-    let source = match Source::read(path, &arguments.config()) {
+    let source = match Source::read(path, &arguments.config_of(path)) {
         Ok(source) => source,
         Err(message) => return fail(&message),
     };
@@ -86,10 +88,12 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 
 /// One file per kernel, each with what it needs to be compiled. The error is a sentence for the user.
 fn write(folder: &Path, codes: &[&GeneratedCode], source: &Document) -> Result<(), String> {
-    let mut files = NewFiles::new(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut files = NewFiles::new(folder).map_err(|error| format!("{}: {}", folder.display(), disk::why(&error)))?;
     for code in codes {
         let text = format!("{}\n{}", prelude(), with_source_lines(code, source));
-        files.write(&code.kernel, "cpp", &text).map_err(|error| format!("{}: {error}", folder.display()))?;
+        files
+            .write(&code.kernel, "cpp", &text)
+            .map_err(|error| format!("{}: {}", folder.display(), disk::why(&error)))?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use tilefit_analysis::triton::device::Arch;
 use super::Planning;
 use super::columns::aligned;
 use super::source::{self, Source};
-use super::which::no_kernels;
+use super::which::{Kernels, no_kernels};
 use crate::terminal::{complain, fail, print};
 
 #[derive(clap::Args)]
@@ -63,12 +63,12 @@ fn device(name: &str) -> Result<Arch, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let mut config = arguments.planning.config();
+    let mut config = arguments.planning.config_of(&arguments.file);
     config.devices.extend(&arguments.device);
     let read = match arguments.confirm {
         true => arguments
             .asking
-            .of(&config)
+            .of(&config, &Kernels::default())
             .and_then(|asking| Source::read_and_confirm(&arguments.file, &config, &mut asking.every_configuration())),
         false => Source::read(&arguments.file, &config),
     };

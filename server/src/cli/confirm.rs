@@ -7,9 +7,10 @@ use clap::ValueEnum;
 use serde::Serialize;
 use tilefit_analysis::ide::confirmation::Verdict;
 use tilefit_analysis::ide::{Confirmation, KernelQuestion};
+use tilefit_analysis::project::Config;
 
 use super::source::Source;
-use super::which::no_kernels;
+use super::which::Kernels;
 use super::{Planning, source};
 use crate::terminal::{FAILURE, complain, fail, plain, print, print_styled};
 
@@ -18,6 +19,8 @@ pub(super) struct Arguments {
     /// Files with kernels. Each is imported, as running its tests does
     #[arg(required = true)]
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    kernels: Kernels,
     #[command(flatten)]
     planning: Planning,
     #[command(flatten)]
@@ -57,19 +60,19 @@ struct Unasked {
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let config = arguments.planning.config();
-    let mut asking = match arguments.asking.of(&config) {
+    let mut asking = match arguments.asking.of(&Config::default(), &arguments.kernels) {
         Ok(asking) => asking,
         Err(message) => return fail(&message),
     };
     let mut files = Vec::new();
     let mut has_failed = false;
     for path in &arguments.files {
-        match Source::read_and_confirm(path, &config, &mut asking) {
+        match Source::read_and_confirm(path, &arguments.planning.config_of(path), &mut asking) {
             Ok(source) => {
-                let of_file = OfFile::new(path.display().to_string(), &source);
+                let of_file = OfFile::new(path.display().to_string(), &source, &arguments.kernels);
                 if of_file.is_empty() {
-                    complain(&no_kernels(path));
+                    let why = source.ask(|analysis, file| analysis.why_no_kernels(file));
+                    complain(&format!("{}: {why}", path.display()));
                 }
                 if arguments.format == Format::Human {
                     print_styled(&of_file.lines());
@@ -103,9 +106,11 @@ fn is_against(verdict: &Verdict) -> bool {
 }
 
 impl OfFile {
-    fn new(file: String, source: &Source) -> OfFile {
-        let kernels = source.ask(|analysis, file| analysis.confirmations(file));
-        let unasked = source.ask(|analysis, file| analysis.questions(file)).into_iter().filter_map(Unasked::of);
+    fn new(file: String, source: &Source, of: &Kernels) -> OfFile {
+        let mut kernels = source.ask(|analysis, file| analysis.confirmations(file));
+        kernels.retain(|kernel| of.include(&kernel.kernel));
+        let questions = source.ask(|analysis, file| analysis.questions(file)).into_iter();
+        let unasked = questions.filter(|question| of.include(&question.kernel)).filter_map(Unasked::of);
         OfFile { file, kernels, unasked: unasked.collect() }
     }
 

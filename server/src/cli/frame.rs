@@ -3,13 +3,13 @@
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use tilefit_analysis::diagnostics::Severity;
-use tilefit_analysis::ide::Diagnostic;
+use tilefit_analysis::ide::{Diagnostic, RelatedRange};
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 
-use crate::terminal::{plain, plain_in_place};
+use crate::terminal::{plain, plain_in_place, wrapped};
 
-/// A code frame, in colour.
-pub(super) fn render(path: &str, text: &str, document: &Document, diagnostic: &Diagnostic) -> String {
+/// A code frame in colour, of lines that have `width` characters.
+pub(super) fn render(path: &str, text: &str, document: &Document, diagnostic: &Diagnostic, width: usize) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -19,23 +19,45 @@ pub(super) fn render(path: &str, text: &str, document: &Document, diagnostic: &D
     let (shown, first_line) = shown(text, document, diagnostic);
     let within = |range: TextRange| {
         let clamp = |offset: usize| floor_char_boundary(text, offset.clamp(shown.start, shown.end)) - shown.start;
-        clamp(range.start)..clamp(range.end.max(range.start))
+        let (start, end) = (clamp(range.start), clamp(range.end.max(range.start)));
+        // The renderer cuts a line that is too long, but none of what is underlined.
+        let line = &text[shown.start + start..shown.start + end];
+        let longest = || line.char_indices().nth(width.saturating_sub(MARGINS)).map(|(at, _)| start + at);
+        start..(if line.contains('\n') { None } else { longest() }).unwrap_or(end)
     };
     let primary = AnnotationKind::Primary.span(within(diagnostic.range));
-    let related = diagnostic
-        .related
-        .iter()
-        .map(|related| AnnotationKind::Context.span(within(related.range)).label(plain(&related.message)));
     let source = plain_in_place(text.get(shown.start..shown.end).unwrap_or_default());
+    let gutter = (first_line + source.lines().count()).to_string().len() + GUTTER;
+    let (mut related, mut notes) = (Vec::new(), Vec::new());
+    for RelatedRange { range, message } in &diagnostic.related {
+        let place = document.position(range.end, PositionEncoding::Utf32);
+        let annotation = AnnotationKind::Context.span(within(*range));
+        if gutter + place.col as usize + message.chars().count() <= width {
+            related.push(annotation.label(plain(message)));
+        } else {
+            // A label is one line, whatever the terminal holds.
+            related.push(annotation);
+            let text = format!("line {}: {}", place.line + 1, plain(message));
+            notes.push(Level::NOTE.message(wrapped(&text, width.saturating_sub(gutter + "note: ".len()), "")));
+        }
+    }
     let snippet =
         Snippet::source(source).path(plain(path)).line_start(first_line).annotation(primary).annotations(related);
-    let title = level.primary_title(plain(&diagnostic.message)).id(diagnostic.code.name());
-    // What is only a hint takes one line, so that it hides no error.
-    let is_hint = diagnostic.severity == Severity::Hint;
-    let renderer = Renderer::styled().decor_style(DecorStyle::Unicode).short_message(is_hint);
-    let gap = if is_hint { "\n" } else { "\n\n" };
-    format!("{}{gap}", renderer.render(&[title.element(snippet)]))
+    let label = format!("{}[{}]: ", diagnostic.severity.name(), diagnostic.code).len();
+    let message = wrapped(&plain(&diagnostic.message), width.saturating_sub(label).max(NARROWEST), "");
+    let title = level.primary_title(message).id(diagnostic.code.name());
+    let renderer = Renderer::styled().decor_style(DecorStyle::Unicode).term_width(width);
+    format!("{}\n\n", renderer.render(&[title.element(snippet).elements(notes)]))
 }
+
+/// Numbers of lines, and what stands for the text that is cut away on both sides.
+const MARGINS: usize = 14;
+
+/// Around the numbers of lines: ` │ `, and the space after a label's span.
+const GUTTER: usize = 4;
+
+/// A message is not broken into less, however narrow the terminal is.
+const NARROWEST: usize = 24;
 
 /// The lines that the annotations stand in, and the number of the first. The renderer's cost follows the text it is
 /// given, and a file may have thousands of diagnostics.

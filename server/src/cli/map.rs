@@ -10,7 +10,7 @@ use tilefit_analysis::ide::memory_map::{html, svg, text};
 
 use super::Planning;
 use super::source::Source;
-use super::which::{Which, no_kernels};
+use super::which::{Kernels, Which, no_kernels};
 use crate::disk;
 use crate::terminal::{complain, fail, plain, print, print_styled};
 
@@ -19,7 +19,9 @@ pub(super) struct Arguments {
     /// A file, and one of its kernels; without a kernel all of them
     #[arg(value_name = "FILE[:KERNEL]")]
     what: String,
-    /// Where the map goes; standard output without it
+    #[command(flatten)]
+    kernels: Kernels,
+    /// File for the map; standard output without it
     #[arg(short, long)]
     output: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -34,7 +36,7 @@ pub(super) struct Arguments {
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Format {
     Text,
-    /// A page that stands alone
+    /// A self-contained HTML page
     Html,
     /// A picture of one kernel, for light and dark
     Svg,
@@ -52,8 +54,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 
 /// Errors are sentences for the user.
 fn drawn(arguments: &Arguments) -> Result<(), String> {
-    let which = Which::of(&arguments.what);
-    let source = Source::read(&which.path, &arguments.planning.config())?;
+    let which = Which::of(&arguments.what).and(&arguments.kernels);
+    let source = Source::read(&which.path, &arguments.planning.config_of(&which.path))?;
     let all = source.ask(|analysis, file| analysis.memory_maps(file));
     let maps: Vec<MemoryMap> = which.among(&all, |map| &map.kernel)?.into_iter().cloned().collect();
     if maps.is_empty() && !matches!(arguments.format, Format::Svg) {
@@ -69,13 +71,9 @@ fn drawn(arguments: &Arguments) -> Result<(), String> {
             [map] => svg::file(map, arguments.width.unwrap_or(PIXELS).into()),
             [] => return Err(no_kernels(&which.path)),
             maps => {
-                let names: Vec<_> = maps.iter().map(|map| map.kernel.as_str()).collect();
                 let file = which.path.display();
-                return Err(format!(
-                    "{file}: a picture shows one kernel; name one, as in {file}:{}: {}",
-                    names[0],
-                    names.join(", ")
-                ));
+                let names: Vec<_> = maps.iter().map(|map| format!("`{file}:{}`", map.kernel)).collect();
+                return Err(format!("SVG output shows one kernel. Pick one: {}", names.join(" or ")));
             }
         },
     };

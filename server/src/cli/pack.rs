@@ -17,13 +17,13 @@ use crate::terminal::{self, fail, print};
 pub(super) struct Arguments {
     /// Buffers in MiniMalloc's format: id,lower,upper,size and, where wanted, alignment, gaps, offset
     input: PathBuf,
-    /// Bytes that there are; without it the lowest packing is sought
+    /// Memory size in bytes (default: find the smallest that fits)
     #[arg(long)]
     capacity: Option<u64>,
     /// Seconds after which the best packing so far is taken
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
-    /// Where the packing goes; standard output without it
+    /// File for the packing; standard output without it
     #[arg(short, long)]
     output: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Format::Csv)]

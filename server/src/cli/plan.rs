@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -10,13 +9,17 @@ use tilefit_analysis::ide::plan_view::TilePlan;
 
 use super::columns::aligned;
 use super::source::Source;
-use super::which::no_kernels;
+use super::which::{Kernels, Which, no_kernels};
 use super::{Planning, usage};
 use crate::terminal::{complain, fail, plain, print, print_styled};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    file: PathBuf,
+    /// A file, and one of its kernels; without a kernel all of them
+    #[arg(value_name = "FILE[:KERNEL]")]
+    what: String,
+    #[command(flatten)]
+    kernels: Kernels,
     #[command(flatten)]
     planning: Planning,
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -42,14 +45,21 @@ struct Plans {
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let source = match Source::read(&arguments.file, &arguments.planning.config()) {
-        Ok(source) => source,
-        Err(message) => return fail(&message),
-    };
-    let kernels = source.ask(|analysis, file| analysis.plans(file));
-    let path = arguments.file.display().to_string();
+    match printed(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => fail(&message),
+    }
+}
+
+/// Errors are sentences for the user.
+fn printed(arguments: &Arguments) -> Result<(), String> {
+    let which = Which::of(&arguments.what).and(&arguments.kernels);
+    let source = Source::read(&which.path, &arguments.planning.config_of(&which.path))?;
+    let all = source.ask(|analysis, file| analysis.plans(file));
+    let kernels: Vec<KernelPlan> = which.among(&all, |kernel| &kernel.name)?.into_iter().cloned().collect();
+    let path = which.path.display().to_string();
     if kernels.is_empty() {
-        complain(&no_kernels(&arguments.file));
+        complain(&no_kernels(&which.path));
     }
     match arguments.format {
         Format::Table => {
@@ -58,21 +68,24 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         }
         Format::Python => {
             let all = source.ask(|analysis, file| analysis.allocated_ir(file));
-            print(&all.iter().map(|ir| ir.text.as_str()).collect::<Vec<_>>().join("\n"));
+            print(&joined(all.iter().filter(|ir| which.includes(&ir.kernel)).map(|ir| &ir.text)));
         }
         Format::Mlir => {
             let all = source.ask(|analysis, file| analysis.lowered_ir(file));
-            print(&all.iter().map(|ir| ir.text.as_str()).collect::<Vec<_>>().join("\n"));
+            print(&joined(all.iter().filter(|ir| which.includes(&ir.kernel)).map(|ir| &ir.text)));
         }
         Format::Json => {
             let plans = Plans { schema: 1, file: path, kernels };
-            match serde_json::to_string(&plans) {
-                Ok(json) => print(&format!("{json}\n")),
-                Err(error) => return fail(&format!("the plan cannot be written as JSON: {error}")),
-            }
+            let json =
+                serde_json::to_string(&plans).map_err(|it| format!("the plan cannot be written as JSON: {it}"))?;
+            print(&format!("{json}\n"));
         }
     }
-    ExitCode::SUCCESS
+    Ok(())
+}
+
+fn joined<'t>(texts: impl Iterator<Item = &'t String>) -> String {
+    texts.map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
 /// Which compilers the plans are for.
@@ -115,7 +128,7 @@ fn remarks(kernel: &KernelPlan) -> String {
 fn scenarios(kernel: &KernelPlan) -> String {
     let Some(first) = kernel.scenarios.first() else { return String::new() };
     let names: Vec<&str> = first.values.keys().map(String::as_str).collect();
-    let heads = ["scenario"].into_iter().chain(names.iter().copied()).chain(["smem", "tmem", ""]);
+    let heads = ["scenario"].into_iter().chain(names.iter().copied()).chain(["smem (bytes)", "tmem (columns)", ""]);
     let mut rows: Vec<Vec<String>> = vec![heads.map(str::to_owned).collect()];
     for (i, scenario) in kernel.scenarios.iter().enumerate() {
         let number = format!("{}{}", i + 1, if scenario.selected { " *" } else { "" });

@@ -1,18 +1,22 @@
 //! A file from disk under analysis.
 
+use std::collections::HashSet;
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use tilefit_analysis::confirm::{Answered, KernelsAsked, Question};
+use tilefit_analysis::ide::PlacedQuestion;
 use tilefit_analysis::memory::{OpenSearch, Patience};
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
-use tilefit_syntax::Document;
+use tilefit_syntax::{Document, LineCol, PositionEncoding};
 
+use super::which::Kernels;
 use super::workers;
-use crate::confirm::{Confirmer, python};
+use crate::confirm::{Confirmer, python, sha256};
+use crate::tree::{OnDisk, Tree, absolute};
 use crate::{disk, dumps, imports};
 
 /// A file and everything that can be asked about it.
@@ -50,10 +54,9 @@ impl Source {
     ) -> Vec<Result<Source, String>> {
         let mut host = AnalysisHost::new();
         host.set_config(config.clone());
-        let read: Vec<_> = paths.iter().map(|path| Read::new(&mut host, path)).collect();
+        let read: Vec<_> = paths.iter().map(|path| Read::named(&mut host, path)).collect();
         let files: Vec<&Read> = read.iter().flatten().collect();
-        let with_roots: Vec<_> = files.iter().map(|read| (read.file, read.root.as_path())).collect();
-        imports::load(&mut host, &with_roots);
+        load_imports(&OnDisk, &mut host, &files);
         for read in &files {
             read.find_dumps(&mut host);
         }
@@ -61,13 +64,33 @@ impl Source {
         if let Some(asking) = asking {
             files.iter().for_each(|read| asking.ask(&mut host, read));
         }
-        let source = |read: Read| Source {
-            text: read.text,
-            document: read.document,
-            analysis: host.snapshot(),
-            file: read.file,
-        };
-        read.into_iter().map(|read| read.map(source)).collect()
+        read.into_iter().map(|read| read.map(|read| read.source(&host))).collect()
+    }
+
+    /// Files of a repository as `tree` has them, with what they import from there. What compilations left beside them is not looked at.
+    pub(super) fn read_all_of(
+        tree: &dyn Tree,
+        repository: &Path,
+        paths: &[PathBuf],
+        config: &Config,
+    ) -> Vec<Result<Source, String>> {
+        let mut host = AnalysisHost::new();
+        host.set_config(config.clone());
+        let read: Vec<_> = paths.iter().map(|path| Read::within(&mut host, tree, repository, path)).collect();
+        let files: Vec<&Read> = read.iter().flatten().collect();
+        load_imports(tree, &mut host, &files);
+        search(&mut host, &files);
+        read.into_iter().map(|read| read.map(|read| read.source(&host))).collect()
+    }
+
+    /// Kernels that do not parse, in sentences for the user.
+    pub(super) fn syntax_errors(&self, path: &str) -> Vec<String> {
+        let errors = self.ask(|analysis, file| analysis.syntax_errors(file)).into_iter();
+        let said = errors.map(|error| {
+            let LineCol { line, col } = self.document.position(error.start, PositionEncoding::Utf32);
+            format!("{path}:{}:{}: syntax error: the kernel cannot be read", line + 1, col + 1)
+        });
+        said.collect()
     }
 
     /// Asks for one feature. Nothing edits the file, so nothing cancels the query.
@@ -85,10 +108,11 @@ pub(super) struct Python {
 }
 
 impl Python {
-    pub(super) fn of(&self, config: &Config) -> Result<Asking, String> {
+    /// For the kernels that are named.
+    pub(super) fn of(&self, config: &Config, kernels: &Kernels) -> Result<Asking, String> {
         let named = self.python.as_deref().or(config.python.as_deref());
         let python = python::find(named, env::current_dir().ok().as_deref())?;
-        Ok(Asking { confirmer: Confirmer::new(python), of: KernelsAsked::InForce })
+        Ok(Asking { confirmer: Confirmer::new(python), of: KernelsAsked::InForce, kernels: kernels.clone() })
     }
 }
 
@@ -96,6 +120,7 @@ impl Python {
 pub(super) struct Asking {
     confirmer: Confirmer,
     of: KernelsAsked,
+    kernels: Kernels,
 }
 
 impl Asking {
@@ -107,14 +132,28 @@ impl Asking {
     fn ask(&mut self, host: &mut AnalysisHost, read: &Read) {
         // What fails here fails again where it is asked for, and is reported there.
         let questions = catch_unwind(AssertUnwindSafe(|| host.snapshot().all_questions(read.file, self.of)));
-        let questions: Vec<Question> = questions.ok().and_then(Result::ok).unwrap_or_default();
-        let never = AtomicBool::new(false);
+        let questions = self.about_kernels(host, read, questions.ok().and_then(Result::ok).unwrap_or_default());
+        let (never, sha256) = (AtomicBool::new(false), sha256(read.text.as_bytes()));
         let answered = questions.into_iter().map(|question| {
-            let answer = self.confirmer.ask(&read.path, &read.text, &question, &never);
+            let answer = self.confirmer.ask(&read.path, &sha256, &question, &never);
             Answered { question, answer }
         });
-        let answered = answered.collect();
-        host.set_answers(read.file, answered);
+        let answers = answered.collect();
+        host.set_answers(read.file, answers);
+    }
+}
+
+impl Asking {
+    /// Leaves the questions about the kernels that are named.
+    fn about_kernels(&self, host: &AnalysisHost, read: &Read, questions: Vec<PlacedQuestion>) -> Vec<Question> {
+        let mut questions: Vec<Question> = questions.into_iter().map(|it| it.question).collect();
+        if !self.kernels.are_all() {
+            let of_kernels = host.snapshot().questions(read.file).unwrap_or_default().into_iter();
+            let named = of_kernels.filter(|it| self.kernels.include(&it.kernel)).filter_map(|it| it.question.ok());
+            let named: HashSet<Question> = named.collect();
+            questions.retain(|question| named.contains(question));
+        }
+        questions
     }
 }
 
@@ -129,13 +168,34 @@ struct Read {
 }
 
 impl Read {
-    fn new(host: &mut AnalysisHost, path: &Path) -> Result<Read, String> {
+    /// One that the command line names.
+    fn named(host: &mut AnalysisHost, path: &Path) -> Result<Read, String> {
+        if path.is_dir() {
+            let path = path.display();
+            return Err(format!(
+                "`{path}` is a directory, and this command takes one file. Did you mean `tilefit check {path}`?"
+            ));
+        }
         let text = disk::read_named(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let path = absolute(path);
+        Ok(Read::new(host, workspace_of(&path), path, text))
+    }
+
+    fn within(host: &mut AnalysisHost, tree: &dyn Tree, root: &Path, path: &Path) -> Result<Read, String> {
+        let text = tree.read_within(root, path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Read::new(host, root.to_owned(), path.to_owned(), text))
+    }
+
+    fn new(host: &mut AnalysisHost, root: PathBuf, path: PathBuf, text: String) -> Read {
         let file = host.file_id(&path.to_string_lossy());
         let document = Document::new(&text);
         host.set_document(file, document.clone());
-        Ok(Read { root: workspace_of(&path), path, text, document, file })
+        Read { root, path, text, document, file }
+    }
+
+    fn source(self, host: &AnalysisHost) -> Source {
+        let Read { text, document, file, .. } = self;
+        Source { text, document, analysis: host.snapshot(), file }
     }
 
     fn find_dumps(&self, host: &mut AnalysisHost) {
@@ -147,6 +207,11 @@ impl Read {
         }
         host.set_dumps(self.file, &dumps);
     }
+}
+
+fn load_imports(tree: &dyn Tree, host: &mut AnalysisHost, files: &[&Read]) {
+    let with_roots: Vec<_> = files.iter().map(|read| (read.file, read.root.as_path())).collect();
+    imports::load(tree, host, &with_roots);
 }
 
 /// Answers what the plans of files leave open. A change waits for every snapshot, so none lives while answers are taken up.

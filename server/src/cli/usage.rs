@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use annotate_snippets::renderer::{AnsiColor, Effects, Style};
-use tilefit_analysis::ide::KernelSummary;
 use tilefit_analysis::ide::plan_view::{Bounds, SpacePlan};
+use tilefit_analysis::ide::{KernelSummary, bytes};
 
 use crate::terminal::plain;
 
 const BOLD: Style = Style::new().effects(Effects::BOLD);
 const FITS: Style = AnsiColor::Green.on_default();
 const FULL: Style = AnsiColor::Yellow.on_default();
-const OVER: Style = AnsiColor::BrightRed.on_default().effects(Effects::BOLD);
+pub(super) const OVER: Style = AnsiColor::BrightRed.on_default().effects(Effects::BOLD);
 
 /// A bar is this many characters wide when the memory is full.
 const CELLS: u64 = 20;
@@ -34,19 +34,20 @@ pub(super) fn heading(path: &str, kernel: &KernelSummary, others: usize) -> Stri
 /// One line for each memory space that the kernel uses.
 pub(super) fn bars(kernel: &KernelSummary) -> String {
     kernel.spaces.iter().fold(String::new(), |mut text, (name, space)| {
-        let _ = writeln!(text, "  {name:10} {}", bar(space));
+        let _ = writeln!(text, "  {name:10} {}", bar(name, space));
         text
     })
 }
 
-fn bar(space: &SpacePlan) -> String {
-    let used = amount(space);
+fn bar(memory: &str, space: &SpacePlan) -> String {
+    let used = used(memory, space.used, space.bounds);
     let Some(capacity) = space.capacity.filter(|&capacity| capacity > 0) else {
-        return format!("{used} bytes, no limit known");
+        return format!("{used}, no limit known");
     };
+    let of = amount(memory, capacity);
     // What is not bounded has no percentage: it may be anything.
     let Some(most) = space.used.or(space.bounds.and_then(|bounds| bounds.high)) else {
-        return format!("{} {used:>8} / {capacity:<8}    ? %", "░".repeat(CELLS as usize));
+        return format!("{} {used:>9} of {of:<9}    ? %", "░".repeat(CELLS as usize));
     };
     // Only a full memory looks full, only an empty one empty.
     let filled = match most {
@@ -54,7 +55,7 @@ fn bar(space: &SpacePlan) -> String {
         used if used >= capacity => CELLS,
         used => (used.saturating_mul(CELLS) / capacity).max(1),
     };
-    let percent = (most.saturating_mul(100)).div_ceil(capacity);
+    let percent = percent(most, capacity);
     let style = match percent {
         0..90 => FITS,
         90..=100 => FULL,
@@ -62,15 +63,37 @@ fn bar(space: &SpacePlan) -> String {
     };
     let (filled, free) = (filled as usize, (CELLS - filled) as usize);
     let cells = format!("{style}{}{style:#}{}", "█".repeat(filled), "░".repeat(free));
-    format!("{cells} {used:>8} / {capacity:<8} {percent:>4} %")
+    let over = match space.used {
+        Some(used) if used > capacity => format!(", {} over", amount(memory, used - capacity)),
+        _ => String::new(),
+    };
+    format!("{cells} {used:>9} of {of:<9} {percent:>4} %{over}")
 }
 
-/// `131136`, `98304–131072`, `≥ 98304`
-fn amount(space: &SpacePlan) -> String {
-    match (space.used, space.bounds) {
-        (Some(used), _) => used.to_string(),
-        (None, Some(Bounds { low, high: Some(high) })) => format!("{low}–{high}"),
-        (None, Some(Bounds { low, high: None })) => format!("≥ {low}"),
+/// Of a capacity, rounded up: what is full to the last byte is 100 %, what is over it is more.
+pub(super) fn percent(used: u64, capacity: u64) -> u64 {
+    used.saturating_mul(100).div_ceil(capacity)
+}
+
+/// `128 KiB`, `131136 B`, `96 KiB–128 KiB`, `≥ 96 KiB`; of tensor memory numbers alone.
+pub(super) fn used(memory: &str, used: Option<u64>, bounds: Option<Bounds>) -> String {
+    match (used, bounds) {
+        (Some(used), _) => number(memory, used),
+        (None, Some(Bounds { low, high: Some(high) })) => format!("{}–{}", number(memory, low), number(memory, high)),
+        (None, Some(Bounds { low, high: None })) => format!("≥ {}", number(memory, low)),
         (None, None) => "?".to_owned(),
     }
 }
+
+/// What of a memory, in its unit.
+pub(super) fn amount(memory: &str, amount: u64) -> String {
+    let number = number(memory, amount);
+    if memory == TENSOR_MEMORY { number + " columns" } else { number }
+}
+
+fn number(memory: &str, amount: u64) -> String {
+    if memory == TENSOR_MEMORY { amount.to_string() } else { bytes(amount) }
+}
+
+/// That of a GPU is counted in columns, all other memory in bytes.
+const TENSOR_MEMORY: &str = "tmem";

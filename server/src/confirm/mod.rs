@@ -41,14 +41,13 @@ impl Confirmer {
         self.python == python
     }
 
-    /// What the compiler says of a kernel in a file that has this text. `stop` ends the wait, and what is waited for.
-    pub(crate) fn ask(&mut self, file: &Path, text: &str, question: &Question, stop: &AtomicBool) -> Answer {
-        let sha256 = sha256(text.as_bytes());
-        let key = cache::Key::of(&self.python, file, &sha256, question);
+    /// What the compiler says of a kernel in a file whose text has this hash. `stop` ends the wait, and what is waited for.
+    pub(crate) fn ask(&mut self, file: &Path, sha256: &str, question: &Question, stop: &AtomicBool) -> Answer {
+        let key = cache::Key::of(&self.python, file, sha256, question);
         if let Some(answer) = self.cache.as_ref().and_then(|cache| cache.get(&key)) {
             return answer;
         }
-        match self.ask_compiler(file, &sha256, question, stop) {
+        match self.ask_compiler(file, sha256, question, stop) {
             Ok(reply) => {
                 if let Some(cache) = &self.cache
                     && reply.is_lasting()

@@ -11,6 +11,7 @@
 //! Invariants: the main loop is the only writer and takes messages in wire order; nothing but the main loop touches
 //! its [`tilefit_analysis::AnalysisHost`]; nothing here knows what a tile is.
 
+mod long_task;
 mod main_loop;
 mod messages;
 mod outbox;

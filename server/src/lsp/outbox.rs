@@ -8,6 +8,7 @@ use tilefit_answers::ext::SettingsInForce;
 use tokio::sync::Notify;
 use tower_lsp::ls_types::{Diagnostic, Location, Uri};
 
+use super::long_task::LongTask;
 use crate::terminal::complain;
 
 pub(crate) enum ToClient {
@@ -33,6 +34,8 @@ pub(crate) enum ToClient {
     Refresh,
     /// Opens a place in an editor, where the client can.
     Show(Location),
+    /// How far something is, for as long as it takes.
+    Progress(Arc<LongTask>),
     /// The text of a document that has no file has changed.
     RefreshContent(Uri),
     /// Asks for the section `tilefit` of the client's settings.

@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 use tree_sitter::{Language, Node, TreeCursor};
 
 use super::*;
+use crate::tokens::{TokenKind, tokens};
 
 /// Deeper nesting than this is not looked into; it keeps the stack bounded for any text.
 const DEEPEST: usize = 150;
@@ -142,6 +143,13 @@ impl<'t> Lowering<'t> {
             }
             waiting.extend(node.named_children(&mut cursor).filter(|child| !is_seen(child)));
         }
+    }
+
+    /// Takes note of the names in a text that the tree has nothing of.
+    fn hide_text(&mut self, range: TextRange) {
+        let text = self.text.get(range.start..range.end).unwrap_or("");
+        let names = tokens(text).into_iter().filter(|token| token.kind == TokenKind::Name);
+        self.ast.hidden.extend(names.map(|token| text[token.range.start..token.range.end].to_owned()));
     }
 
     fn field<'n>(&self, node: Node<'n>, field: FieldId) -> Option<Node<'n>> {

@@ -1,8 +1,10 @@
 //! Time from a keystroke to its diagnostics, measured at the pipes of the real server.
 //!
 //! `cargo bench -p tilefit-tests --bench latency -- [--edits 300] [--soak] [--only TLX]`, or one table of generated and real files, beside the
-//! Python servers that are installed: `-- --servers [--files DIR] [--longest 5]`.
+//! Python servers that are installed: `-- --servers [--files DIR] [--longest 5]`. `-- --confirm PYTHON [--kernels 200]`: while the Triton of an
+//! interpreter is asked about every configuration.
 
+mod confirmation;
 mod servers;
 
 use std::collections::BTreeMap;
@@ -64,6 +66,9 @@ fn main() {
     binary::tilefit(); // before anything is timed
     if has("--servers") || has("--files") {
         return servers::compare(value("--files").map(Path::new), number("--longest").unwrap_or(5), options.edits);
+    }
+    if let Some(python) = value("--confirm") {
+        return confirmation::measure(Path::new(python), number("--kernels").unwrap_or(200), options.edits);
     }
     println!("edit -> publishDiagnostics of that version, milliseconds; load {}", load());
     let only = value("--only");

@@ -103,7 +103,7 @@ fn links_devices_and_pipes_are_not_read() {
     let root = directory("special", &[("w/k.py", IMPORTING.as_bytes()), ("secret.py", b"ROWS = 64\n")]);
     let workspace = root.join("w");
     let reason = || {
-        let run = tilefit(&workspace, &["check", "k.py"]);
+        let run = tilefit(&workspace, &["check", "--format", "github", "k.py"]);
         run.stdout.lines().find(|line| line.contains("not modelled")).unwrap_or_default().to_owned()
     };
     let sizes = workspace.join("sizes.py");

@@ -17,11 +17,11 @@ fn a_plan_lists_the_scenarios() {
             kernel.py:7: kernel (sm_100, compiler)
               tile  space  address  bytes  shape         dtype     buffer  lines
               a     smem   0x0      32768  [2, 64, 128]  bfloat16          8-10
-              smem       ██░░░░░░░░░░░░░░░░░░    32768 / 232448     15 %
-              tmem       ░░░░░░░░░░░░░░░░░░░░        0 / 512         0 %
-              scenario  N   smem    tmem
-              1         16  262144  0     exceeds
-              2 *       2   32768   0     fits
+              smem       ██░░░░░░░░░░░░░░░░░░    32 KiB of 227 KiB     15 %
+              tmem       ░░░░░░░░░░░░░░░░░░░░         0 of 512 columns    0 %
+              scenario  N   smem (bytes)  tmem (columns)
+              1         16  262144        0               exceeds
+              2 *       2   32768         0               fits
             exit 0
         "#]],
     );

@@ -91,3 +91,48 @@ fn hover_without_markdown_is_plain() {
     let text = hover["contents"]["value"].as_str().expect("text");
     assert!(text.starts_with("pl.load(tensor, offsets, shapes") && !text.contains("```"), "{text}");
 }
+
+/// The title of the lens above the kernel.
+fn lens(client: &mut LspClient) -> String {
+    let params = json!({ "textDocument": { "uri": URI } });
+    let lenses = client.request("textDocument/codeLens", params).unwrap_or_else(|error| panic!("{error}"));
+    lenses[0]["command"]["title"].as_str().expect("it is told").to_owned()
+}
+
+/// While a statement is typed, with the closing brackets that an editor adds, the lens keeps what it said and marks it.
+#[test]
+fn a_lens_keeps_its_last_whole_answer_while_a_statement_is_typed() {
+    let text = KERNEL.replace("    y = \n", "    \n");
+    let mut client = with_document(&text);
+    let whole = lens(&mut client);
+    assert_eq!(whole, "Vec █░░░░░░░ 9 %");
+    let mut titles = vec![whole.clone()];
+    let mut version = 1;
+    let mut typed = String::from("    ");
+    for (c, closed) in [("y", ""), (" = ", ""), ("pl", ""), (".", ""), ("a", ""), ("dd", ""), ("(", ")"), ("x, ", ""), ("x", "")]
+    {
+        version += 1;
+        let at = typed.len() as u32;
+        client.change(URI, version, json!([{ "range": range(LINE, at, LINE, at), "text": format!("{c}{closed}") }]));
+        typed.push_str(c);
+        titles.push(lens(&mut client));
+    }
+    titles.dedup();
+    expect_test::expect![[r#"
+        Vec █░░░░░░░ 9 %
+        Vec █░░░░░░░ 9 % · stale: line 6 is being edited
+        Vec █░░░░░░░ 9 %
+        Vec █░░░░░░░ 9 % · stale: line 6 is being edited
+        Vec █░░░░░░░ 18 %"#]].assert_eq(&titles.join("\n"));
+
+    // What is saved is meant.
+    version += 1;
+    client.change(URI, version, json!([{ "range": range(LINE, 11, LINE, 14), "text": "adt" }]));
+    assert_eq!(lens(&mut client), "Vec █░░░░░░░ 18 % · stale: line 6 is being edited");
+    client.notify("textDocument/didSave", json!({ "textDocument": { "uri": URI } }));
+    assert_eq!(lens(&mut client), "Vec █░░░░░░░ 9 % · partly modelled");
+    // So is what is left for another line.
+    client.change(URI, version + 1, json!([{ "range": range(LINE, 11, LINE, 14), "text": "ad" }]));
+    client.change(URI, version + 2, json!([{ "range": range(LINE + 1, 0, LINE + 1, 0), "text": "\n" }]));
+    assert_eq!(lens(&mut client), "Vec █░░░░░░░ 9 % · partly modelled");
+}

@@ -73,7 +73,14 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         No,
         "a bar for each memory; the C++; in large files computed when shown",
     ),
-    ("quick fixes", Declared("/codeActionProvider"), Yes, Yes, Yes, "for findings with a safe fix"),
+    (
+        "quick fixes",
+        Declared("/codeActionProvider"),
+        Yes,
+        Yes,
+        Yes,
+        "for findings with a safe fix; numbers that fit, of tiles, launches and configurations, tried before they are offered",
+    ),
     (
         "fix all",
         Declared("/codeActionProvider/codeActionKinds/2"),

@@ -338,6 +338,36 @@ fn the_lowered_ir_of_a_tlx_kernel_is_an_action_away() {
 }
 
 #[test]
+fn a_configuration_that_is_too_large_can_be_reduced_or_removed() {
+    let text = include_str!("../../../editors/vscode/e2e/autotuned.py");
+    let line = text.lines().position(|line| line.contains("num_stages=6")).expect("the large one") as u32;
+    let fixes = |client: &mut LspClient| {
+        let context = json!({ "diagnostics": [], "only": ["quickfix"] });
+        let params = json!({ "textDocument": document(), "range": range(line, 20, line, 20), "context": context });
+        result(client, "textDocument/codeAction", params)
+    };
+    for (nth, title, left) in [
+        (0, "Reduce `num_stages` to 4, which fits sm_90 (192 KiB)", 4),
+        (1, "Reduce `BLOCK_N` to 128, which fits sm_90 (192 KiB)", 4),
+        (4, "Remove this configuration, which does not fit sm_90", 3),
+    ] {
+        let mut client = with_document(text);
+        let fix = fixes(&mut client)[nth].take();
+        assert_eq!((&fix["title"], &fix["kind"]), (&json!(title), &json!("quickfix")));
+        let edits = fix["edit"]["changes"][URI].as_array().expect("edits").clone();
+        let changes: Vec<Value> =
+            edits.iter().map(|edit| json!({ "range": edit["range"], "text": edit["newText"] })).collect();
+        client.change(URI, 2, json!(changes));
+        client.diagnostics(URI, 2);
+        let table = result(&mut client, "tilefit/configurations", json!({ "textDocument": document() }));
+        let rows = table["kernels"][0]["configurations"].as_array().expect("rows");
+        let fit = rows.iter().filter(|row| row["on"][0]["verdict"] == "fits").count();
+        assert_eq!((rows.len(), fit), (left, left), "{table}");
+        assert_eq!(fixes(&mut client), json!([]), "nothing is too large any more");
+    }
+}
+
+#[test]
 fn a_quick_fix_fixes_what_it_names() {
     let wrong = KERNEL.replace("pl.mul(a, b)", "a * b");
     let mut client = with_document(&wrong);

@@ -99,14 +99,52 @@ fn an_editor_that_wants_to_know_is_told_what_is_in_force() {
         client
     };
     let mut client = start(json!({ "experimental": { "tilefitSettings": true } }));
-    let expected = json!({ "target": "ascend950", "planner": "auto", "arch": "sm_100" });
+    let from = json!({ "target": "tilefit.toml", "planner": "default", "arch": "default" });
+    let expected = json!({ "target": "ascend950", "planner": "auto", "arch": "sm_100", "from": from });
     assert_eq!(client.notification("tilefit/settings"), expected);
-    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "planner": "packed" } }));
-    assert_eq!(client.notification("tilefit/settings")["planner"], "packed");
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "planner": "packed", "target": "sm_90" } }));
+    let told = client.notification("tilefit/settings");
+    assert_eq!((&told["planner"], &told["arch"], &told["target"]), (&json!("packed"), &json!("sm_90"), &json!("ascend950")));
+    let from = json!({ "target": "tilefit.toml", "planner": "settings", "arch": "settings" });
+    assert_eq!(told["from"], from);
+    fs::remove_file(root.join("tilefit.toml")).expect("the workspace is writable");
+    fs::write(root.join("pyproject.toml"), "[tool.tilefit]\ntarget = \"ascend910b\"\n").expect("the workspace is writable");
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [] }));
+    assert_eq!(client.notification("tilefit/settings")["from"]["target"], "pyproject.toml");
     let mut other = start(json!({}));
     other.open(URI, 1, "x = 1\n");
     other.diagnostics(URI, 1);
     assert!(!other.has_notification("tilefit/settings"));
+}
+
+#[test]
+fn a_workspace_below_the_settings_has_them_and_patterns_count_from_their_folder() {
+    let root = workspace("settings-above");
+    fs::create_dir_all(root.join("repository/.git")).expect("the workspace is writable");
+    fs::create_dir_all(root.join("repository/kernels/old")).expect("the workspace is writable");
+    fs::write(root.join("tilefit.toml"), "planner = \"packed\"\n").expect("the workspace is writable");
+    let settings = "target = \"ascend950\"\nexclude = [\"/kernels/old/\"]\n";
+    fs::write(root.join("repository/tilefit.toml"), settings).expect("the workspace is writable");
+    let kernel = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(x: pl.Tensor[[16, 16], pl.FP32]):\n    t = pl.nosuch(x)\n";
+    let start = |folder_of: &Path| {
+        let mut client = LspClient::spawn();
+        let capabilities = json!({ "experimental": { "tilefitSettings": true } });
+        client.initialize(json!({ "capabilities": capabilities, "workspaceFolders": folder(folder_of) }));
+        client
+    };
+    let below = root.join("repository/kernels");
+    let mut client = start(&below);
+    let expected = json!({ "target": "ascend950", "planner": "auto", "arch": "sm_100" });
+    assert_eq!(client.notification("tilefit/settings"), expected);
+    for (file, is_shown) in [("k.py", true), ("old/k.py", false)] {
+        let uri = format!("file://{}", below.join(file).display());
+        client.open(&uri, 1, kernel);
+        assert_eq!(!client.diagnostics(&uri, 1).is_empty(), is_shown, "{file}");
+    }
+    // What lies above the repository has no say.
+    fs::remove_file(root.join("repository/tilefit.toml")).expect("removed");
+    let expected = json!({ "target": "ascend910b", "planner": "auto", "arch": "sm_100" });
+    assert_eq!(start(&below).notification("tilefit/settings"), expected);
 }
 
 #[test]

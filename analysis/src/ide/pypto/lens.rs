@@ -49,13 +49,41 @@ pub(super) fn fill(plan: &Plan) -> String {
     }
 }
 
-/// `Vec ███░░░░░ 36 %`, or the bytes where the target has no limit.
+/// `Vec ██░░░░░░ 36 %`, `Vec ████████ ⚠ 105 %, 8 KiB over`, or the bytes where the target has no limit. The last cell is for a memory that has
+/// nothing left: what is left must be seen.
 fn bar(space: &SpaceUse) -> String {
     const CELLS: u64 = 8;
     let Some(capacity) = space.capacity.filter(|&capacity| capacity > 0) else {
         return format!("{} {}", space.space, formatting::bytes(space.used));
     };
-    let filled = space.used.saturating_mul(CELLS).div_ceil(capacity).min(CELLS) as usize;
-    let percent = formatting::percent(space.used, capacity);
-    format!("{} {}{} {percent} %", space.space, "█".repeat(filled), "░".repeat(CELLS as usize - filled))
+    let filled = (space.used.saturating_mul(CELLS) / capacity).clamp(u64::from(space.used > 0), CELLS) as usize;
+    let (full, free) = ("█".repeat(filled), "░".repeat(CELLS as usize - filled));
+    format!("{} {full}{free} {}", space.space, formatting::fullness(space.used, capacity))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::ide::tests::open_at_cursor;
+
+    /// The lens of a kernel with one tile of some rows of 1 KiB; 184 fit.
+    fn lens(rows: u64) -> String {
+        let text = format!(
+            "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef $0k(a: pl.Tensor[[256, 256], pl.FP32], out: pl.Out[pl.Tensor[[256, 256], pl.FP32]]):\n    x = pl.load(a, [0, 0], [{rows}, 256])\n    out = pl.store(x, [0, 0], out)\n    return out\n"
+        );
+        let (host, file, _) = open_at_cursor(&text);
+        let analysis = host.snapshot();
+        let lens = analysis.code_lenses(file).expect("no edit").swap_remove(0);
+        analysis.code_lens(file, lens).expect("no edit").expect("it is there").title
+    }
+
+    #[test]
+    fn what_is_almost_full_full_and_over_differ() {
+        expect!["Vec █░░░░░░░ 1 %"].assert_eq(&lens(1));
+        expect!["Vec ███████░ 92 %"].assert_eq(&lens(169));
+        expect!["Vec ███████░ 100 %"].assert_eq(&lens(183));
+        expect!["Vec ████████ 100 %"].assert_eq(&lens(184));
+        expect!["Vec ████████ ⚠ 105 %, 8 KiB over"].assert_eq(&lens(192));
+    }
 }

@@ -87,6 +87,7 @@ fn tile_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, tile: 
         shape: tile.shape.clone(),
         dtype: tile.dtype.name(),
         bytes: tile.bytes,
+        at_least: tile.bytes,
         buffer: tile.buffer.map(|buffer| plan.buffer(buffer).name.clone()),
         address: tile.address,
         first_line,

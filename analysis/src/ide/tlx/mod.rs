@@ -372,6 +372,7 @@ fn tile(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id: Buf
         shape: [place.sized.num].into_iter().chain(place.sized.shape.iter().copied()).collect(),
         dtype: place.sized.dtype.name,
         bytes: place.sized.bytes().saturating_mul(place.sized.num),
+        at_least: place.sized.bytes().saturating_mul(place.sized.num),
         buffer: backing,
         address: place.placement.map(|placement| placement.offset),
         first_line: line,
@@ -416,13 +417,14 @@ fn spec_view(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id
 fn title(tlx: &TlxKernel) -> String {
     let plan = &tlx.plan;
     let partly = if plan.is_exact(&tlx.kernel) { "" } else { " · partly known" };
-    let smem = match &tlx.traced {
-        Some(traced) => traced::amount(&traced.planned.plan.shared),
-        None => format!("≥ {}", plan.smem.all),
+    let (smem, low) = match &tlx.traced {
+        Some(traced) => (traced::amount(&traced.planned.plan.shared), traced.planned.plan.shared.low),
+        None => (format!("≥ {}", plan.smem.all), plan.smem.all),
     };
-    let mut parts = vec![format!("SMEM {smem}/{}", plan.arch.smem())];
+    let mut parts = vec![traced::part("SMEM", &smem, low, plan.arch.smem(), "bytes")];
     if plan.arch.tmem() > 0 && plan.tmem.all > 0 {
-        parts.push(format!("TMEM {}/{}", requested_columns(plan.tmem.all), plan.arch.tmem()));
+        let columns = requested_columns(plan.tmem.all);
+        parts.push(traced::part("TMEM", &columns.to_string(), columns, plan.arch.tmem(), "columns"));
     }
     format!("{}{partly}", parts.join(" · "))
 }

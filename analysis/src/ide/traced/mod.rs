@@ -18,7 +18,7 @@ use crate::triton::program::{Buffer, Memory};
 use super::diagnostics::Diagnostic;
 use super::language::{self, Amount, Extent, Placement, Site};
 use super::plan_view::TilePlan;
-use super::{Context, PlacedUnit};
+use super::{Context, PlacedUnit, formatting};
 use occupants::{is_tensor, occupied};
 
 /// How full the memories are.
@@ -105,6 +105,7 @@ pub(in crate::ide) fn tile(
         shape: occupied.shape,
         dtype: occupied.dtype,
         bytes: of.high,
+        at_least: of.low,
         buffer: None,
         address: of.offset,
         first_line: line_of(of.live.start).unwrap_or(occupied.line),
@@ -127,11 +128,17 @@ pub(in crate::ide) fn amount(total: &Total) -> String {
 /// `SMEM 131136/232448 · TMEM 128/512`
 pub(in crate::ide) fn title(traced: &TracedKernel) -> String {
     let plan = &traced.planned.plan;
-    let mut parts = vec![format!("SMEM {}/{}", amount(&plan.shared), traced.arch.smem())];
+    let mut parts = vec![part("SMEM", &amount(&plan.shared), plan.shared.low, traced.arch.smem(), "bytes")];
     if traced.arch.tmem() > 0 && plan.tensor.high != Some(0) {
-        parts.push(format!("TMEM {}/{}", amount(&plan.tensor), traced.arch.tmem()));
+        parts.push(part("TMEM", &amount(&plan.tensor), plan.tensor.low, traced.arch.tmem(), "columns"));
     }
     parts.join(" · ")
+}
+
+/// One memory of a title: `SMEM 240000/232448 ⚠ 7552 B over`.
+pub(in crate::ide) fn part(memory: &str, amount: &str, low: u64, capacity: u64, unit: &str) -> String {
+    let over = formatting::over(low, capacity, unit).map_or_else(String::new, |over| format!(" ⚠ {over}"));
+    format!("{memory} {amount}/{capacity}{over}")
 }
 
 /// The most that any device has.

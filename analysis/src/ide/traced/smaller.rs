@@ -1,13 +1,13 @@
-//! A way out of a memory that is too small: one number less, of a scenario comment, of a default or of an allocation. The kernel is
+//! A way out of a memory that is too small: one number less, of a scenario comment, of a default, of a launch or of an allocation. The kernel is
 //! laid out with it before it is offered.
 
 use tilefit_syntax::TextRange;
-use tilefit_syntax::ast::{Ast, Expr, ExprId};
+use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param};
 
 use crate::db;
 use crate::diagnostics::{Code, Severity};
 use crate::ide::diagnostics::Diagnostic;
-use crate::ide::speculative::{self, Concerned};
+use crate::ide::speculative::{self, Concerned, Edit};
 use crate::ide::{CodeAction, Context, Effect, Fix, PlacedUnit, formatting, language};
 use crate::ir::Origin;
 use crate::triton::scenario;
@@ -23,6 +23,14 @@ struct Number {
     what: String,
     value: u64,
     range: TextRange,
+    /// What is written before the number, which is not there yet.
+    before: &'static str,
+}
+
+impl Number {
+    fn with(&self, value: u64) -> Edit {
+        (self.range, format!("{}{value}", self.before))
+    }
 }
 
 /// For the first diagnostic of a memory that is too small.
@@ -43,7 +51,7 @@ pub(in crate::ide) fn smaller_numbers(
     let offer = |number: Number| {
         let (value, bytes) = fitting(context, placed, &number)?;
         let title = format!("`{} = {value}` fits: {} of shared memory", number.what, formatting::bytes(bytes));
-        let edits = vec![(number.range, value.to_string())];
+        let edits = vec![number.with(value)];
         Some(CodeAction { title, effect: Effect::Fix(Fix { edits, fixes: fixes.clone(), preferred: false }) })
     };
     numbers(context, placed).into_iter().take(MOST_NUMBERS).filter_map(offer).collect()
@@ -57,9 +65,11 @@ fn fitting(context: &Context<'_>, placed: &PlacedUnit<'_>, number: &Number) -> O
         _ => value.is_multiple_of(2).then_some(value / 2),
     };
     std::iter::successors(Some(number.value), less).skip(1).take(MOST_VALUES).find_map(|value| {
-        let edit = (number.range, value.to_string());
+        let edit = number.with(value);
+        let is_moved = edit.0.end <= placed.start;
+        let start = if is_moved { placed.start - edit.0.len() + edit.1.len() } else { placed.start };
         let used = |context: &Context<'_>| {
-            let placed = Concerned::Block(placed.start).units(context).into_iter().next()?;
+            let placed = Concerned::Block(start).units(context).into_iter().next()?;
             let kernels = context.language(placed.unit).kernels(context, placed.unit);
             let kernel = kernels.first()?;
             if kernel.diagnostics(context, &placed).iter().any(|it| it.severity == Severity::Error) {
@@ -78,12 +88,14 @@ fn numbers(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Number> {
     let ast = db::syntax(context.db, placed.unit);
     let Some(function) = scenario::function(ast) else { return Vec::new() };
     let at = |expr: ExprId| placed.range(Origin::Expr(expr));
-    let names: Vec<&str> = function.params.iter().filter_map(|param| ast.name(param.name)).collect();
+    let mut names: Vec<&str> = function.params.iter().filter_map(|param| ast.name(param.name)).collect();
+    names.push(STAGES);
     let mut numbers = in_comments(context.text_of(placed), placed.start, &names);
+    numbers.extend(in_launches(context, placed, function));
     for param in &function.params {
         let number = param.default.and_then(|default| Some((integer(ast, default)?, default)));
         if let Some(((value, default), name)) = number.zip(ast.name(param.name)) {
-            numbers.push(Number { what: name.to_owned(), value, range: at(default) });
+            numbers.push(Number { what: name.to_owned(), value, range: at(default), before: "" });
         }
     }
     for (call, expr) in ast.exprs() {
@@ -102,7 +114,8 @@ fn numbers(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Number> {
         let number = count.and_then(|arg| Some((integer(ast, arg.value)?, arg.value)));
         if let Some((value, arg)) = number {
             let line = context.line(at(call).start);
-            numbers.push(Number { what: format!("num of `local_alloc` in line {line}"), value, range: at(arg) });
+            let what = format!("num of `local_alloc` in line {line}");
+            numbers.push(Number { what, value, range: at(arg), before: "" });
         }
     }
     numbers
@@ -113,6 +126,57 @@ fn integer(ast: &Ast, expr: ExprId) -> Option<u64> {
         Expr::Int(value) => u64::try_from(*value).ok(),
         _ => None,
     }
+}
+
+const STAGES: &str = "num_stages";
+
+/// No compiler has more stages where nobody says how many.
+const DEFAULT_STAGES: u64 = 3;
+
+/// Of the launches in the file: the stages, and what the kernel is compiled for.
+fn in_launches(context: &Context<'_>, placed: &PlacedUnit<'_>, function: &Function) -> Vec<Number> {
+    let own = db::syntax(context.db, placed.unit);
+    let imports = db::triton_imports(context.db, context.file);
+    let is_constexpr = |param: &&Param| param.annotation.is_some_and(|it| scenario::is_constexpr(own, imports, it));
+    let constants = function.params.iter().filter(is_constexpr).filter_map(|param| own.name(param.name));
+    let names: Vec<&str> = constants.chain([STAGES]).collect();
+    let kernel = placed.unit.key(context.db).name();
+    let mut numbers = Vec::new();
+    for (&host, block) in db::units(context.db, context.file).iter().zip(context.document().blocks()) {
+        if host == placed.unit || !block.source.text.contains(kernel) {
+            continue;
+        }
+        let parsed = db::parsed(context.db, host);
+        let ast = &parsed.ast;
+        let is_kernel = |func: &ExprId| match ast.expr(*func) {
+            Expr::Subscript { value, .. } => ast.name(*value) == Some(kernel),
+            _ => false,
+        };
+        for (_, expr) in ast.exprs() {
+            let Expr::Call { func, args } = expr else { continue };
+            if !is_kernel(func) {
+                continue;
+            }
+            let at = |expr: ExprId| parsed.spans.expr(expr).shifted(block.start);
+            let keyword = |name: &str| args.iter().find(|arg| arg.keyword.as_deref() == Some(name));
+            let given = names.iter().filter_map(|name| {
+                let arg = keyword(name)?;
+                Some(Number {
+                    what: (*name).to_owned(),
+                    value: integer(ast, arg.value)?,
+                    range: at(arg.value),
+                    before: "",
+                })
+            });
+            numbers.extend(given);
+            let is_spread = |arg: &Arg| matches!(ast.expr(arg.value), Expr::Starred(_) | Expr::Unpacked(_));
+            if let Some(last) = args.last().filter(|_| keyword(STAGES).is_none() && !args.iter().any(is_spread)) {
+                let range = TextRange::empty(at(last.value).end);
+                numbers.push(Number { what: STAGES.to_owned(), value: DEFAULT_STAGES, range, before: ", num_stages=" });
+            }
+        }
+    }
+    numbers
 }
 
 /// `NAME=4` of `# tilefit: … NAME=4 …`
@@ -128,7 +192,7 @@ fn in_comments(text: &str, start: usize, names: &[&str]) -> Vec<Number> {
             {
                 let from = word_start + name.len() + 1;
                 let range = TextRange::new(from, from + value.len());
-                numbers.push(Number { what: name.to_owned(), value: number, range });
+                numbers.push(Number { what: name.to_owned(), value: number, range, before: "" });
             }
             word_start += word.len();
         }

@@ -248,7 +248,7 @@ local function confirm()
     warn('no server for this buffer')
     return
   end
-  vim.cmd.update()
+  vim.cmd('update')
   local position = { line = vim.fn.line('.') - 1, character = 0 }
   local params = { command = 'tilefit.confirm', arguments = { vim.uri_from_bufnr(buf), position } }
   client.request(lsp_client, 'workspace/executeCommand', params, buf, function() end)

@@ -41,11 +41,12 @@ impl Baseline {
     /// The error is a sentence for the user.
     pub(super) fn read(path: &Path) -> Result<Baseline, String> {
         let text = disk::read_named(path)
-            .map_err(|error| format!("{}: {error}; --write-baseline makes the file", path.display()))?;
+            .map_err(|error| format!("{}: {error}; make it with --write-baseline", path.display()))?;
         let file: File = serde_json::from_str(&text)
             .map_err(|error| format!("{}: not a baseline of tilefit: {error}", path.display()))?;
         if file.schema != SCHEMA {
-            return Err(format!("{}: schema {} is not known; write it anew", path.display(), file.schema));
+            let (path, schema) = (path.display(), file.schema);
+            return Err(format!("{path}: unsupported baseline version {schema}; regenerate it with --write-baseline"));
         }
         let known = file.findings.into_iter().map(|counted| (counted.known, counted.count)).collect();
         Ok(Baseline { known })

@@ -27,7 +27,7 @@ pub(super) struct FileRange {
 }
 
 impl Finding {
-    pub(super) fn new(path: &str, source: &Source, diagnostic: &Diagnostic, framed: bool) -> Finding {
+    pub(super) fn new(path: &str, source: &Source, diagnostic: &Diagnostic, width: Option<usize>) -> Finding {
         let place = |range: TextRange| FileRange {
             path: portable(path),
             start: position(source, range.start),
@@ -36,7 +36,7 @@ impl Finding {
         let related = diagnostic.related.iter().map(|related| (place(related.range), related.message.clone()));
         let line_start = source.text[..diagnostic.range.start].rfind('\n').map_or(0, |at| at + 1);
         let line_text = source.text[line_start..].lines().next().unwrap_or_default().trim().to_owned();
-        let frame = framed.then(|| frame::render(path, &source.text, &source.document, diagnostic));
+        let frame = width.map(|width| frame::render(path, &source.text, &source.document, diagnostic, width));
         Finding {
             code: diagnostic.code,
             severity: diagnostic.severity,

@@ -4,13 +4,11 @@ use std::fmt::Write as _;
 
 use tilefit_analysis::diagnostics::Severity;
 
+use super::Run;
 use super::finding::Finding;
-use super::{Run, human};
 
 pub(super) fn report(run: &Run) -> String {
-    let mut text: String = run.findings().map(command).collect();
-    text.push_str(&human::summary(run));
-    text
+    run.findings().map(command).collect()
 }
 
 fn command(finding: &Finding) -> String {

@@ -1,16 +1,24 @@
 //! Findings in their source, memories as bars, and a line that counts.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tilefit_analysis::diagnostics::Severity;
+use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::KernelSummary;
 
 use super::{Checked, Run};
+use crate::cli::columns::aligned;
 use crate::cli::usage;
+use crate::terminal::wrapped;
 
-/// Empty for a file without kernels that nothing is wrong with.
-pub(super) fn file(checked: &Checked) -> String {
-    let mut text: String = checked.findings.iter().map(|finding| finding.frame.as_str()).collect();
+/// The findings of a file.
+pub(super) fn findings(checked: &Checked) -> String {
+    checked.findings.iter().map(|finding| finding.frame.as_str()).collect()
+}
+
+/// How full the memories of each kernel of a file are.
+pub(super) fn bars(checked: &Checked) -> String {
+    let mut text = String::new();
     for (kernel, others) in alike(&checked.kernels) {
         let _ = write!(text, "{}{}", usage::heading(&checked.path, kernel, others), usage::bars(kernel));
     }
@@ -33,31 +41,57 @@ fn alike(kernels: &[KernelSummary]) -> Vec<(&KernelSummary, usize)> {
     first
 }
 
-pub(super) fn summary(run: &Run) -> String {
-    let count = |status: &str| run.kernels().filter(|kernel| kernel.status == status).count();
-    let predicted = match count("predicted") {
-        0 => String::new(),
-        predicted => format!(", {predicted} predicted"),
-    };
-    let mut text = format!(
-        "{}, {} ({} exact{predicted}): {}, {}, {}",
-        plural(run.found, "file"),
-        plural(run.kernels().count(), "kernel"),
-        count("exact"),
-        plural(run.count(Severity::Error), "error"),
-        plural(run.count(Severity::Warning), "warning"),
-        plural(run.count(Severity::Hint), "hint"),
-    );
-    if run.known > 0 {
-        let _ = write!(text, ", {} in the baseline", run.known);
+/// How often each code was found, the most frequent first.
+pub(super) fn statistics(run: &Run) -> String {
+    let mut counts: BTreeMap<(Code, Severity), usize> = BTreeMap::new();
+    for finding in run.findings() {
+        *counts.entry((finding.code, finding.severity)).or_default() += 1;
     }
-    if !run.failures.is_empty() {
-        let _ = write!(text, ", {} that cannot be read", plural(run.failures.len(), "path"));
-    }
-    text.push('\n');
-    text
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let width = counts.first().map_or(0, |(_, most)| most.to_string().len());
+    let rows = counts.iter().map(|((code, severity), count)| {
+        [format!("{count:>width$}"), severity.name().to_owned(), code.name().to_owned(), code.title().to_owned()]
+    });
+    aligned(&rows.collect::<Vec<_>>())
 }
 
-fn plural(count: usize, noun: &str) -> String {
+/// One line: what was checked, what was found, and what of it is not shown.
+pub(super) fn summary(run: &Run, least: Severity, width: usize) -> String {
+    let mut found: Vec<String> =
+        (!run.failures.is_empty()).then(|| plural(run.failures.len(), "failure")).into_iter().collect();
+    let mut hidden = Vec::new();
+    for severity in [Severity::Error, Severity::Warning, Severity::Info, Severity::Hint] {
+        let (count, name) = (run.count(severity), severity.name());
+        match count {
+            0 => {}
+            _ if severity >= least => found.push(plural(count, name)),
+            _ => hidden.push(plural(count, name)),
+        }
+    }
+    if found.is_empty() {
+        found.push(if least >= Severity::Error { "no errors" } else { "no errors or warnings" }.to_owned());
+    }
+    if run.known > 0 {
+        found.push(format!("{} in the baseline", run.known));
+    }
+    let (kernels, files) = (plural(run.kernels().count(), "kernel"), plural(run.found, "file"));
+    let mut text = format!("Checked {kernels} in {files}: {}.", found.join(", "));
+    if !hidden.is_empty() {
+        let _ = write!(text, " Not shown: {} (--severity hint shows them).", hidden.join(", "));
+    }
+    let is_partial = |kernel: &&KernelSummary| matches!(kernel.status, "partial" | "not-modelled");
+    match run.kernels().filter(is_partial).count() {
+        0 => {}
+        1 => text.push_str(" 1 kernel is only partly analysed (see not-modelled)."),
+        partial => {
+            let _ = write!(text, " {partial} kernels are only partly analysed (see not-modelled).");
+        }
+    }
+    wrapped(&text, width, "") + "\n"
+}
+
+pub(super) fn plural(count: usize, noun: &str) -> String {
+    let noun = if noun == "info" { "note" } else { noun };
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

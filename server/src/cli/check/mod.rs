@@ -6,10 +6,10 @@ mod fix;
 mod github;
 mod human;
 mod json;
+mod reported;
 mod sarif;
 mod watch;
 
-use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,16 +18,19 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use tilefit_analysis::diagnostics::{Code, Severity};
-use tilefit_analysis::ide::KernelSummary;
+use tilefit_analysis::ide::{Diagnostic, KernelSummary};
+use tilefit_analysis::project::Config;
 
 use self::baseline::Baseline;
-use self::finding::Finding;
+use self::finding::{Finding, portable};
+use self::reported::Reported;
 use super::Planning;
+use super::projects::Projects;
 use super::source::{self, Source};
 use super::workers;
 use crate::files;
-use crate::selection::Selection;
-use crate::terminal::{FAILURE, complain, fail, print, print_styled};
+use crate::terminal::{self, FAILURE, complain, fail, print, print_styled, warn};
+use crate::tree::OnDisk;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -39,7 +42,18 @@ pub(super) struct Arguments {
     exit_zero: bool,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// Fix in the files what has one obvious fix, then report the rest
+    #[command(flatten)]
+    reported: Reported,
+    /// Show how full each memory is; of a single file that is shown anyway
+    #[arg(long)]
+    usage: bool,
+    /// Show how often each code was found, instead of the findings
+    #[arg(long, conflicts_with_all = ["usage", "quiet"])]
+    statistics: bool,
+    /// Print the findings and nothing else
+    #[arg(short, long)]
+    quiet: bool,
+    /// Apply fixes that are unambiguous, then report what remains
     #[arg(long)]
     fix: bool,
     /// Check again whenever a file changes
@@ -48,10 +62,10 @@ pub(super) struct Arguments {
     /// Leave out what this file lists
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// List all that is found in the file of --baseline, instead of reporting it
+    /// Write all current findings to the baseline file instead of reporting them
     #[arg(long, requires = "baseline")]
     write_baseline: bool,
-    /// Ask the compiler that is installed whether it plans the same, and exit with 1 where it does not. Imports the files
+    /// Ask the installed compiler whether it plans the same, and exit with 1 where it does not. Imports the files
     #[arg(long)]
     confirm: bool,
     #[command(flatten)]
@@ -62,7 +76,7 @@ pub(super) struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// The source of each finding, and a bar for each memory
+    /// Each finding in its source, and a line that counts
     Human,
     /// One object
     Json,
@@ -74,6 +88,12 @@ enum Format {
 
 /// Files that are analysed together: what they import is analysed once, and all of it is in memory.
 const FILES_TOGETHER: usize = 64;
+
+impl Arguments {
+    fn asking(&self) -> Result<source::Asking, String> {
+        self.asking.of(&Config::default(), &self.reported.kernels)
+    }
+}
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     if arguments.watch {
@@ -90,22 +110,25 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 
 /// The error is a sentence for the user.
 fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
-    let config = arguments.planning.config();
-    let (selection, problems) = Selection::new(env::current_dir().ok().as_deref(), &config);
-    for problem in problems {
-        complain(&problem);
+    if arguments.statistics && arguments.format != Format::Human {
+        return Err("`--statistics` is for people: leave out `--format`".to_owned());
     }
+    let (planning, reported) = (arguments.planning.clone(), arguments.reported.clone());
+    let projects = Arc::new(Projects::new(&OnDisk, move |config| {
+        planning.put_over(config);
+        reported.put_over(config);
+    }));
     let mut baseline = match &arguments.baseline {
         Some(path) if !arguments.write_baseline => Baseline::read(path)?,
         _ => Baseline::default(),
     };
-    let (files, failures) = files::find(&arguments.paths, &Arc::new(selection));
+    let (files, failures) = files::find(&arguments.paths, &projects);
     let mut run = Run { found: files.len(), failures, ..Run::default() };
-    let framed = arguments.format == Format::Human && !arguments.write_baseline;
-    let progress = progress(files.len());
+    let shown = Shown::of(arguments, files.len());
+    let progress = progress(if arguments.quiet { 0 } else { files.len() });
     if arguments.fix {
         // What is fixed in one file may be imported by the others.
-        let fix = |path: &PathBuf| isolated(path, || fix::fix(path, &config));
+        let fix = |path: &PathBuf| isolated(path, || fix::fix(path, &projects.of_file(path).config));
         workers::in_order(&files, fix, |fixed| fixed.unwrap_or_else(|message| run.fail(message)));
     }
     let mut take = |checked: Result<Checked, String>| {
@@ -114,33 +137,39 @@ fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
             Err(message) => run.fail(message),
             Ok(mut checked) => {
                 run.known += baseline.take_from(&mut checked.findings);
-                if framed {
-                    progress.suspend(|| print_styled(&human::file(&checked)));
-                }
-                run.files.push(checked);
+                progress.suspend(|| print_styled(&shown.text(&checked)));
+                run.take(checked);
             }
         }
     };
-    let mut asking = if arguments.confirm { Some(arguments.asking.of(&config)?) } else { None };
-    for together in files.chunks(FILES_TOGETHER) {
-        let sources = Source::read_all_and_confirm(together, &config, asking.as_mut());
-        let each = together.iter().zip(sources);
-        workers::in_order(each, |(path, source)| isolated(path, || Ok(check(path, &source?, framed))), &mut take);
+    let mut asking = if arguments.confirm { Some(arguments.asking()?) } else { None };
+    for (project, together) in projects.each(&files) {
+        for together in together.chunks(FILES_TOGETHER) {
+            let sources = Source::read_all_and_confirm(together, &project.config, asking.as_mut());
+            let each = together.iter().zip(sources);
+            let work = |(path, source): (&PathBuf, Result<Source, String>)| {
+                isolated(path, || Ok(check(path, &source?, &arguments.reported, &shown)))
+            };
+            workers::in_order(each, work, &mut take);
+        }
     }
     progress.finish_and_clear();
+    for problem in projects.problems() {
+        run.fail(problem);
+    }
+    run.look_for_kernels(&arguments.reported);
+    run.failures.iter().for_each(|failure| complain(failure));
     if arguments.write_baseline {
         baseline.extend(run.findings());
         baseline.write(arguments.baseline.as_deref().unwrap_or(Path::new("")))?;
     } else {
         print(&match arguments.format {
-            Format::Human => human::summary(&run),
+            Format::Human if arguments.statistics => human::statistics(&run) + &summary(&run, &shown, arguments),
+            Format::Human => summary(&run, &shown, arguments),
             Format::Json => json::report(&run),
             Format::Sarif => sarif::report(&run),
-            Format::Github => github::report(&run),
+            Format::Github => github::report(&run) + &summary(&run, &shown, arguments),
         });
-    }
-    for failure in &run.failures {
-        complain(failure);
     }
     let is_wrong =
         run.count(Severity::Error) > 0 || run.findings().any(|finding| finding.code == Code::CompilerDiffers);
@@ -150,6 +179,47 @@ fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
         (true, true) => ExitCode::FAILURE,
         (true, false) => ExitCode::SUCCESS,
     })
+}
+
+/// Where nothing is there to be checked, a warning takes the place of the line that counts.
+fn summary(run: &Run, shown: &Shown, arguments: &Arguments) -> String {
+    let is_empty = run.kernels().next().is_none() && run.findings().next().is_none();
+    if arguments.quiet || is_empty && !run.failures.is_empty() {
+        return String::new();
+    }
+    if is_empty {
+        let paths: Vec<_> = arguments.paths.iter().map(|path| format!("`{}`", path.display())).collect();
+        warn(&format!("no Python files with kernels found under {}", paths.join(", ")));
+        return String::new();
+    }
+    human::summary(run, shown.least, shown.width)
+}
+
+/// What people see of each file while the others are checked.
+struct Shown {
+    least: Severity,
+    width: usize,
+    /// In their source; what weighs less than `least` is only counted.
+    findings: bool,
+    bars: bool,
+}
+
+impl Shown {
+    fn of(arguments: &Arguments, files: usize) -> Shown {
+        let is_human = arguments.format == Format::Human && !arguments.write_baseline && !arguments.statistics;
+        Shown {
+            least: arguments.reported.least(is_human),
+            width: terminal::width(),
+            findings: is_human,
+            bars: is_human && !arguments.quiet && (arguments.usage || files == 1),
+        }
+    }
+
+    fn text(&self, checked: &Checked) -> String {
+        let findings = if self.findings { human::findings(checked) } else { String::new() };
+        let bars = if self.bars { human::bars(checked) } else { String::new() };
+        findings + &bars
+    }
 }
 
 /// A bar on a terminal, nothing elsewhere.
@@ -178,6 +248,19 @@ impl Run {
         }
     }
 
+    fn take(&mut self, mut checked: Checked) {
+        checked.unread.drain(..).for_each(|message| self.fail(message));
+        self.files.push(checked);
+    }
+
+    /// A name on the command line that no kernel has is a mistake.
+    fn look_for_kernels(&mut self, reported: &Reported) {
+        let names: Vec<&str> = self.files.iter().flat_map(|file| file.names.iter().map(String::as_str)).collect();
+        if let Some(unmatched) = reported.kernels.unmatched(&names) {
+            self.fail(unmatched);
+        }
+    }
+
     fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.files.iter().flat_map(|file| &file.findings)
     }
@@ -195,6 +278,10 @@ struct Checked {
     path: String,
     findings: Vec<Finding>,
     kernels: Vec<KernelSummary>,
+    /// Names of all kernels, also of those that nobody asks about.
+    names: Vec<String>,
+    /// Kernels that do not parse, in sentences for the user.
+    unread: Vec<String>,
 }
 
 /// A bug that one file brings out does not keep the others from being checked.
@@ -204,11 +291,17 @@ fn isolated<T>(path: &Path, work: impl FnOnce() -> Result<T, String>) -> Result<
     })
 }
 
-fn check(path: &Path, source: &Source, framed: bool) -> Checked {
-    let path = path.display().to_string();
-    let diagnostics = source.ask(|analysis, file| analysis.diagnostics(file));
-    let findings = diagnostics.iter().map(|diagnostic| Finding::new(&path, source, diagnostic, framed));
+fn check(path: &Path, source: &Source, reported: &Reported, shown: &Shown) -> Checked {
+    let path = portable(&path.display().to_string());
+    let mut diagnostics = source.ask(|analysis, file| analysis.diagnostics(file));
+    diagnostics.retain(|diagnostic| diagnostic.severity >= shown.least || shown.findings);
+    reported.retain_kernels(source, &mut diagnostics);
+    let framed =
+        |diagnostic: &Diagnostic| (shown.findings && diagnostic.severity >= shown.least).then_some(shown.width);
+    let findings = diagnostics.iter().map(|diagnostic| Finding::new(&path, source, diagnostic, framed(diagnostic)));
     let findings = findings.collect();
-    let kernels = source.ask(|analysis, file| analysis.summaries(file));
-    Checked { path, findings, kernels }
+    let mut kernels = source.ask(|analysis, file| analysis.summaries(file));
+    let names = kernels.iter().map(|kernel| kernel.name.clone()).collect();
+    kernels.retain(|kernel| reported.kernels.include(&kernel.name));
+    Checked { unread: source.syntax_errors(&path), path, findings, kernels, names }
 }

@@ -25,7 +25,11 @@ def take_protocol_descriptor():
     return protocol
 
 
+NICE = 10  # whoever types goes first
+
+
 if __name__ == "__main__":
+    os.nice(NICE)
     become_a_package("tilefit_driver")
     from tilefit_driver import parent
     parent.Parent(take_protocol_descriptor()).serve()

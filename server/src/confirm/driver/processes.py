@@ -7,7 +7,7 @@ import sys
 import time
 
 LARGEST_FILE = 256 << 20
-MORE_PROCESSES = 64
+MORE_PROCESSES, MOST_PROCESSES = 512, 1 << 22
 LINUX = sys.platform.startswith("linux")
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
@@ -124,4 +124,31 @@ def hold_within(seconds, size):
     limit("RLIMIT_CPU", int(seconds) + 1)
     limit("RLIMIT_AS", size)
     if LINUX and os.getuid() != 0:
-        limit("RLIMIT_NPROC", count_of_user() + MORE_PROCESSES)
+        hold_processes()
+
+
+def hold_processes():
+    """Room for some more than the user has now.
+
+    The system counts also those that are not to be seen here: of the same user in other containers.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    most = count_of_user() + MORE_PROCESSES
+    while most < (soft if soft != resource.RLIM_INFINITY else MOST_PROCESSES):
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, hard))
+        if can_fork():
+            limit("RLIMIT_NPROC", most)
+            return
+        most *= 2
+    resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
+
+
+def can_fork():
+    try:
+        pid = os.fork()
+    except BlockingIOError:
+        return False
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return True

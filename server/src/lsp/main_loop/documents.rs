@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use tilefit_analysis::FileId;
+use tilefit_answers::LastWhole;
 use tilefit_syntax::Document;
 use tower_lsp::ls_types::Uri;
 
@@ -27,10 +29,15 @@ pub(crate) struct OpenDocument {
     pub(crate) document: Document,
     pub(crate) revision: Revision,
     pub(crate) pending: Pending,
+    /// Byte offset of what was edited last, or looked at.
+    pub(crate) at: usize,
     /// None of its kernels is planned yet.
     pub(crate) is_new: bool,
     /// Functions that an edit in one that they call concerns, as of the newest diagnostics.
     pub(crate) callers: usize,
+    /// Byte offset of the end of the newest edit since it was opened or saved.
+    pub(crate) edited: Option<usize>,
+    pub(crate) last_whole: Arc<LastWhole>,
     /// Paths of what the compiler wrote down about it.
     pub(crate) dumps: Vec<String>,
 }

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 use tilefit_analysis::memory::Searched;
-use tilefit_analysis::project::Config;
 use tilefit_answers::ext::MapOptions;
 use tilefit_syntax::PositionEncoding;
 use tokio::sync::oneshot;
@@ -13,7 +12,7 @@ use crate::lsp::tasks::diagnostics::Diagnosed;
 use crate::lsp::tasks::preview::PreviewTarget;
 use crate::lsp::tasks::query::Query;
 use crate::lsp::tasks::workspace::Workspace;
-use crate::settings::Settings;
+use crate::settings::{Resolved, Settings};
 
 /// Everything that reaches the main loop.
 pub(crate) enum Event {
@@ -30,6 +29,9 @@ pub(crate) enum Event {
         uri: Uri,
         version: i32,
         changes: Vec<TextDocumentContentChangeEvent>,
+    },
+    Saved {
+        uri: Uri,
     },
     Closed {
         uri: Uri,
@@ -56,8 +58,7 @@ pub(crate) enum Event {
     /// The files of settings, by a disk that was slow to answer.
     SettingsRead {
         number: u64,
-        config: Config,
-        problems: Vec<String>,
+        resolved: Resolved,
     },
     /// By an edit, perhaps of another document.
     PreviewInterrupted {
@@ -79,15 +80,31 @@ pub(crate) enum Event {
     },
     /// A background search is over; `None` if it was cancelled.
     Searched(Option<Box<Searched>>),
+    /// The user is at a place, as far as requests tell.
+    LookedAt {
+        uri: Uri,
+        position: Position,
+    },
     /// The author's compiler is to be asked about a document: because the user says so, or because it was saved.
     Confirm {
         uri: Uri,
+        is_awaited: bool,
+    },
+    /// By an edit, perhaps of another document, before it was known what there is to ask.
+    ConfirmationInterrupted {
+        uri: Uri,
+        version: i32,
         is_awaited: bool,
     },
     /// What there is to ask it.
     Questions(Box<Job>),
     /// What it said.
     Replied(Replied),
+    /// By an edit, perhaps of another document.
+    SummaryInterrupted {
+        uri: Uri,
+        version: i32,
+    },
     /// The dumps of a document, newest first.
     Dumps {
         uri: Uri,

@@ -7,17 +7,19 @@ mod importers;
 pub(crate) mod queue;
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{self, Receiver, SendError};
 use std::time::{Duration, Instant};
 
-use tilefit_analysis::confirm::KernelsAsked;
+use tilefit_analysis::confirm::{Answers, KernelsAsked};
 use tilefit_analysis::project::{Config, Confirm};
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_answers::convert::path_of;
-use tilefit_answers::ext::{MapOptions, SettingsInForce};
+use tilefit_answers::ext::{MapOptions, SettingsFrom, SettingsInForce};
 use tilefit_answers::{self as answers, View};
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
@@ -33,15 +35,16 @@ use super::outbox::{Outbox, ToClient};
 use super::panics::panic_message;
 use super::revision::Revision;
 use super::tasks::background_search::{self, BackgroundSearch};
-use super::tasks::confirmation::{self, Confirmations, Job, Replied};
+use super::tasks::confirmation::{self, Asked, Confirmations, Job, News, Replied};
 use super::tasks::diagnostics::{self, Diagnosed, DiagnosisResult};
 use super::tasks::memory_map::{self, Watches};
 use super::tasks::preview::{self, Previews};
 use super::tasks::query::Query;
 use super::tasks::workspace::{OpenFile, Workspace};
-use crate::confirm::python;
+use crate::confirm::{python, sha256};
 use crate::selection::Selection;
-use crate::settings::Settings;
+use crate::settings::{Resolved, Settings};
+use crate::tree::OnDisk;
 use crate::{dumps, imports};
 
 /// Messages that wait are taken together, so that a flood of edits costs one round of diagnostics; but no longer than this.
@@ -150,14 +153,15 @@ impl MainLoop {
             }
             Event::Opened { uri, version, text } => self.open(uri, version, &text),
             Event::Changed { uri, version, changes } => self.change(&uri, version, changes),
+            Event::Saved { uri } => self.save(&uri),
             Event::Closed { uri } => self.close(uri),
             Event::EditorSettings(editor) => {
                 self.settings.editor = editor;
                 self.read_settings();
             }
-            Event::SettingsRead { number, config, problems } => {
+            Event::SettingsRead { number, resolved } => {
                 if number == self.settings_read {
-                    self.apply_settings(config, problems);
+                    self.apply_settings(resolved);
                 }
             }
             Event::FilesChanged => {
@@ -202,12 +206,22 @@ impl MainLoop {
                 files.into_iter().for_each(|(path, text)| self.import(&path, Ok(text)));
                 self.diagnose_all();
             }
+            Event::LookedAt { uri, position } => self.look_at(&uri, position),
             Event::Confirm { uri, is_awaited } => self.confirm(uri, is_awaited),
+            Event::ConfirmationInterrupted { uri, version, is_awaited } => {
+                if self.documents.get(&uri).is_some_and(|open| open.version == version) {
+                    self.confirm(uri, is_awaited);
+                }
+            }
             Event::Questions(job) => {
-                let queue = self.queue.clone();
-                self.confirmations.ask(*job, move |replied| queue.post(Event::Replied(replied)));
+                if self.documents.get(&job.uri).is_some_and(|open| open.version == job.version) {
+                    let queue = self.queue.clone();
+                    self.outbox.send(ToClient::Progress(Arc::clone(&job.asked.task)));
+                    self.confirmations.ask(*job, move |replied| queue.post(Event::Replied(replied)));
+                }
             }
             Event::Replied(replied) => self.take_answers(replied),
+            Event::SummaryInterrupted { uri, version } => self.tell_summary(uri, version),
             Event::Dumps { uri, dumps } => self.link(&uri, dumps),
         }
     }
@@ -219,8 +233,19 @@ impl MainLoop {
         let revision = self.next_revision();
         let document = Document::new(text);
         let pending = Pending::Text;
-        let open =
-            OpenDocument { file, version, document, revision, pending, is_new: true, callers: 0, dumps: Vec::new() };
+        let open = OpenDocument {
+            file,
+            version,
+            document,
+            revision,
+            pending,
+            at: 0,
+            is_new: true,
+            callers: 0,
+            edited: None,
+            last_whole: Arc::default(),
+            dumps: Vec::new(),
+        };
         self.documents.insert(uri.clone(), open);
         self.look_for_dumps(&uri);
         self.behind.insert(uri);
@@ -233,13 +258,28 @@ impl MainLoop {
             return;
         };
         let watches = &mut self.watches;
-        let follow = |replaced: &_, inserted| watches.follow(uri, replaced, inserted);
+        let at = &mut open.at;
+        let mut edited = None;
+        let follow = |replaced: &Range<usize>, inserted| {
+            *at = replaced.start;
+            edited = Some(replaced.start + inserted);
+            watches.follow(uri, replaced, inserted);
+        };
         answers::apply_changes(&mut open.document, changes, self.encoding, follow);
         open.version = version;
+        open.edited = edited;
         open.revision = revision;
         open.pending = Pending::Text;
         self.behind.insert(uri.clone());
         self.confirmations.stop(uri);
+    }
+
+    /// What is saved is not being typed.
+    fn save(&mut self, uri: &Uri) {
+        let edited = self.documents.get_mut(uri).and_then(|open| open.edited.take());
+        if edited.is_some() {
+            self.outbox.send(ToClient::Refresh);
+        }
     }
 
     fn close(&mut self, uri: Uri) {
@@ -271,17 +311,19 @@ impl MainLoop {
         let (settings, queue, number) = (self.settings.clone(), self.queue.clone(), self.settings_read);
         let (sender, read) = mpsc::channel();
         self.runtime.spawn_blocking(move || {
-            if let Err(SendError((config, problems))) = sender.send(settings.resolve()) {
-                queue.post(Event::SettingsRead { number, config, problems });
+            if let Err(SendError(resolved)) = sender.send(settings.resolve()) {
+                queue.post(Event::SettingsRead { number, resolved });
             }
         });
-        if let Ok((config, problems)) = read.recv_timeout(LONGEST_TURN) {
-            self.apply_settings(config, problems);
+        if let Ok(resolved) = read.recv_timeout(LONGEST_TURN) {
+            self.apply_settings(resolved);
         }
     }
 
-    fn apply_settings(&mut self, config: Config, problems: Vec<String>) {
-        let (selection, unreadable) = Selection::new(self.settings.root.as_deref(), &config);
+    fn apply_settings(&mut self, resolved: Resolved) {
+        let Resolved { config, problems, folder } = resolved;
+        let (selection, unreadable) = Selection::new(folder.as_deref().or(self.settings.root.as_deref()), &config);
+        self.settings.folder = folder;
         for problem in problems.into_iter().chain(unreadable) {
             self.outbox.send(ToClient::Warning(problem));
         }
@@ -295,6 +337,11 @@ impl MainLoop {
             target: config.target.name().to_owned(),
             planner: config.planner.name().to_owned(),
             arch: config.tlx_arch.name().to_owned(),
+            from: SettingsFrom {
+                target: config.giver_of("target").to_owned(),
+                planner: config.giver_of("planner").to_owned(),
+                arch: config.giver_of("tlx.arch").to_owned(),
+            },
         }));
         self.host.set_config(config.clone());
         self.config = Some(config);
@@ -302,7 +349,10 @@ impl MainLoop {
         for (uri, open) in &self.documents {
             self.host.set_excluded(open.file, self.selection.excludes(&path_of(uri)));
         }
-        self.documents.values_mut().for_each(|open| open.is_new = true);
+        for open in self.documents.values_mut() {
+            open.is_new = true;
+            open.last_whole = Arc::default();
+        }
         self.diagnose_all();
     }
 
@@ -310,6 +360,12 @@ impl MainLoop {
         if let Some(task) = next {
             self.start(move || Some(Event::Searched(task.run().map(Box::new))));
         }
+    }
+
+    fn look_at(&mut self, uri: &Uri, position: Position) {
+        let Some(open) = self.documents.get_mut(uri) else { return };
+        open.at = open.document.offset(LineCol { line: position.line, col: position.character }, self.encoding);
+        self.confirmations.look_at(uri, open.at);
     }
 
     /// Has the author's compiler asked about a document, where the author allows it.
@@ -330,14 +386,14 @@ impl MainLoop {
         let Some(open) = self.documents.get(&uri) else { return };
         let (view, text) = (self.view(uri.clone(), open), open.document.clone());
         let (root, outbox) = (self.root_of(&uri), self.outbox.clone());
-        let stop = self.confirmations.begin(&uri);
+        let at = Arc::new(AtomicUsize::new(open.at));
         self.start(move || {
-            // An edit has made the question pointless.
-            let questions = view.analysis.all_questions(view.file, KernelsAsked::InForce).ok()?;
-            let mut others = view.analysis.all_questions(view.file, KernelsAsked::EveryConfiguration).ok()?;
-            others.drain(..questions.len());
-            let version = view.version;
+            let (version, questions) =
+                (view.version, view.analysis.all_questions(view.file, KernelsAsked::EveryConfiguration));
             drop(view);
+            let Ok(questions) = questions else {
+                return Some(Event::ConfirmationInterrupted { uri, version, is_awaited });
+            };
             if questions.is_empty() && !is_awaited {
                 return None;
             }
@@ -348,25 +404,31 @@ impl MainLoop {
                     return None;
                 }
             };
-            let (path, text) = (PathBuf::from(path_of(&uri)), text.text());
+            let path = PathBuf::from(path_of(&uri));
+            let sha256 = sha256(text.text().as_bytes());
+            let asked = Asked { task: Arc::new(confirmation::task(&path, &questions)), at };
+            let news = News::default();
             Some(Event::Questions(Box::new(Job {
                 uri,
                 version,
                 path,
-                text,
+                sha256,
                 python,
                 questions,
-                others,
-                stop,
+                asked,
                 is_awaited,
+                news,
             })))
         });
     }
 
     /// Answers are of one text: for another one they say nothing.
-    fn take_answers(&mut self, Replied { uri, version, answers, is_shown, is_awaited }: Replied) {
+    fn take_answers(&mut self, Replied { uri, version, answers, is_first, is_shown, is_awaited }: Replied) {
         let Some(open) = self.documents.get(&uri).filter(|open| open.version == version) else { return };
-        self.host.set_answers(open.file, answers);
+        if is_first {
+            self.host.set_answers(open.file, Answers::default());
+        }
+        self.host.add_answers(open.file, answers);
         let revision = self.next_revision();
         if let Some(open) = self.documents.get_mut(&uri) {
             open.revision = revision;
@@ -375,15 +437,22 @@ impl MainLoop {
         }
         self.outbox.send(ToClient::DiagnosticsChanged);
         self.outbox.send(ToClient::Refresh);
-        if let Some(open) = self.documents.get(&uri).filter(|_| is_shown && is_awaited) {
-            let (view, outbox) = (self.view(uri, open), self.outbox.clone());
-            self.start(move || {
-                let questions = view.analysis.questions(view.file).ok()?;
-                let confirmations = view.analysis.confirmations(view.file).ok()?;
-                outbox.send(ToClient::Info(confirmation::summary(&questions, &confirmations)));
-                None
-            });
+        if is_shown && is_awaited {
+            self.tell_summary(uri, version);
         }
+    }
+
+    /// How a document was confirmed, for the user, who has asked.
+    fn tell_summary(&self, uri: Uri, version: i32) {
+        let Some(open) = self.documents.get(&uri).filter(|open| open.version == version) else { return };
+        let (view, outbox) = (self.view(uri.clone(), open), self.outbox.clone());
+        self.start(move || match confirmation::summary(&view) {
+            Ok(summary) => {
+                outbox.send(ToClient::Info(summary));
+                None
+            }
+            Err(_) => Some(Event::SummaryInterrupted { uri, version }),
+        });
     }
 
     /// Something that every document depends on has changed.
@@ -532,6 +601,8 @@ impl MainLoop {
             document: open.document.clone(),
             encoding: self.encoding,
             settings_folder: self.settings.folder_that_counts("planner"),
+            edited: open.edited,
+            last_whole: Arc::clone(&open.last_whole),
         }
     }
 
@@ -591,7 +662,7 @@ impl MainLoop {
             }
             let (candidates, root) = (candidates.clone(), root.clone());
             self.start(move || {
-                imports::read_first(&candidates, &root).map(|(path, text)| Event::Imported { path, text })
+                imports::read_first(&OnDisk, &candidates, &root).map(|(path, text)| Event::Imported { path, text })
             });
         }
     }
@@ -603,7 +674,7 @@ impl MainLoop {
         if self.launched.insert(path.clone()) {
             let module = module.to_owned();
             self.start(move || {
-                let files = imports::launchers(Path::new(&path), &module, &root);
+                let files = imports::launchers(&OnDisk, Path::new(&path), &module, &root);
                 (!files.is_empty()).then_some(Event::Launchers { files })
             });
         }

@@ -20,6 +20,7 @@ use tower_lsp::{Client, LanguageServer};
 
 use super::delivery::deliver;
 use super::guard::Session;
+use super::progress::Progresses;
 use super::stop_on_drop::StopOnDrop;
 use super::workspace_diagnostic::WorkspaceDiagnostics;
 use crate::lsp::main_loop::event::Event;
@@ -42,6 +43,7 @@ pub(crate) struct Backend {
     abilities: OnceLock<Abilities>,
     session: Arc<Session>,
     workspace_diagnostics: WorkspaceDiagnostics,
+    progresses: Arc<Progresses>,
     previews: PreviewFolder,
     /// Of the files of the workspace, for searches.
     kernels: Arc<Mutex<KernelNames>>,
@@ -55,8 +57,10 @@ impl Backend {
         session: Arc<Session>,
         previews: PreviewFolder,
     ) -> Self {
+        let progresses = Arc::new(Progresses::new(client.clone()));
         Backend {
-            workspace_diagnostics: WorkspaceDiagnostics::new(client.clone(), queue.clone()),
+            workspace_diagnostics: WorkspaceDiagnostics::new(client.clone(), queue.clone(), Arc::clone(&progresses)),
+            progresses,
             client,
             queue,
             outbox,
@@ -73,7 +77,7 @@ impl Backend {
     }
 
     pub(crate) async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
-        self.workspace_diagnostics.cancel_progress(params.token);
+        self.progresses.cancel(&params.token);
     }
 
     pub(crate) async fn view_file_text(&self, params: ViewFileTextParams) -> Result<FileText> {
@@ -172,7 +176,7 @@ impl LanguageServer for Backend {
         let _ = self.abilities.set(abilities);
         let root = workspace_root(&params);
         let editor = section(params.initialization_options.unwrap_or_default());
-        self.queue.post(Event::Initialized { encoding, settings: Settings { root, editor } });
+        self.queue.post(Event::Initialized { encoding, settings: Settings { root, editor, folder: None } });
         Ok(capabilities::initialize_result(encoding, abilities.pulls_diagnostics))
     }
 
@@ -181,7 +185,8 @@ impl LanguageServer for Backend {
         if self.is_delivering.swap(true, Ordering::AcqRel) {
             return;
         }
-        tokio::spawn(deliver(self.client.clone(), abilities, self.outbox.clone(), self.queue.clone()));
+        let progresses = Arc::clone(&self.progresses);
+        tokio::spawn(deliver(self.client.clone(), abilities, self.outbox.clone(), self.queue.clone(), progresses));
         self.outbox.send(ToClient::WatchFiles);
         if self.session.asks_for_content() {
             self.outbox.send(ToClient::OfferContent(text_document_content::SCHEME));
@@ -208,6 +213,7 @@ impl LanguageServer for Backend {
     }
 
     async fn did_save(&self, params: DidSaveTextDocumentParams) {
+        self.queue.post(Event::Saved { uri: params.text_document.uri.clone() });
         // The text is known already. The compiler reads what is on disk.
         self.queue.post(Event::Confirm { uri: params.text_document.uri, is_awaited: false });
     }
@@ -279,6 +285,8 @@ impl LanguageServer for Backend {
 
     async fn document_highlight(&self, params: DocumentHighlightParams) -> Result<Option<Vec<DocumentHighlight>>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        // Editors ask for it wherever the cursor goes.
+        self.queue.post(Event::LookedAt { uri: text_document.uri.clone(), position });
         self.queue.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::highlights(view, position)).await
     }
 
@@ -395,6 +403,7 @@ impl LanguageServer for Backend {
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
         let (range, only) = (params.range, params.context.only);
+        self.queue.post(Event::LookedAt { uri: params.text_document.uri.clone(), position: range.start });
         let creates_files = self.abilities().creates_files;
         let compute =
             move |view: &View| answers::code_actions(view, range, only.as_deref(), creates_files, &setting_edit::set);
@@ -415,6 +424,7 @@ impl LanguageServer for Backend {
             Command::AllocatedIr => to_value(self.allocated_ir(params).await?),
             Command::LoweredIr => to_value(self.lowered_ir(params).await?),
             Command::Confirm => {
+                self.queue.post(Event::LookedAt { uri: uri.clone(), position: params.position });
                 self.queue.post(Event::Confirm { uri, is_awaited: true });
                 Ok(None)
             }

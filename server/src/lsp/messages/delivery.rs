@@ -1,5 +1,7 @@
 //! Delivers what the server says unasked, in the order in which it is said.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tilefit_answers::Abilities;
 use tilefit_answers::ext::{
@@ -12,6 +14,7 @@ use tower_lsp::ls_types::{
     Registration, ShowDocumentParams,
 };
 
+use super::progress::Progresses;
 use crate::lsp::main_loop::event::Event;
 use crate::lsp::main_loop::queue::Queue;
 use crate::lsp::outbox::{Outbox, ToClient};
@@ -19,7 +22,13 @@ use crate::settings::{self, SECTION};
 use crate::terminal::complain;
 
 /// Delivers what is in the outbox. A request to the client runs beside, so that a slow answer holds up nothing.
-pub(crate) async fn deliver(client: Client, abilities: Abilities, outbox: Outbox, queue: Queue) {
+pub(super) async fn deliver(
+    client: Client,
+    abilities: Abilities,
+    outbox: Outbox,
+    queue: Queue,
+    progresses: Arc<Progresses>,
+) {
     loop {
         match outbox.next().await {
             ToClient::Diagnostics { .. } if abilities.pulls_diagnostics => {}
@@ -60,7 +69,14 @@ pub(crate) async fn deliver(client: Client, abilities: Abilities, outbox: Outbox
             ToClient::WatchFiles if abilities.watched_files => {
                 tokio::spawn(watch_files(client.clone()));
             }
-            ToClient::Settings(_) | ToClient::Show(_) | ToClient::PullSettings | ToClient::WatchFiles => {}
+            ToClient::Progress(task) if abilities.progress => {
+                tokio::spawn(Arc::clone(&progresses).follow(task));
+            }
+            ToClient::Settings(_)
+            | ToClient::Show(_)
+            | ToClient::Progress(_)
+            | ToClient::PullSettings
+            | ToClient::WatchFiles => {}
         }
     }
 }

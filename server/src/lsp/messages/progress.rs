@@ -1,33 +1,43 @@
 //! Progress bars that the client shows.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use tokio::time::timeout;
 use tower_lsp::ls_types::ProgressToken;
 use tower_lsp::{Bounded, Cancellable, Client, OngoingProgress};
 
+use crate::lsp::long_task::LongTask;
+
 /// Files of which the analysis is worth a progress bar.
 const MANY: usize = 16;
+
+/// What is over sooner needs none.
+const SHORT: Duration = Duration::from_secs(1);
 
 /// Those of a session.
 pub(super) struct Progresses {
     client: Client,
     /// Begun by the server.
     begun: AtomicU32,
-    /// Those that the user has cancelled.
-    cancelled: Mutex<Vec<ProgressToken>>,
+    /// What the buttons of those that are shown do.
+    buttons: Mutex<Vec<(ProgressToken, Button)>>,
 }
+
+type Button = Box<dyn Fn() + Send>;
 
 pub(super) struct Bar {
     /// `None` once it has ended.
     progress: Option<OngoingProgress<Bounded, Cancellable>>,
     token: ProgressToken,
-    files: usize,
+    progresses: Arc<Progresses>,
 }
 
 /// Also where the request is cancelled, for the client would show it for ever.
 impl Drop for Bar {
     fn drop(&mut self) {
+        self.progresses.buttons().retain(|(token, _)| *token != self.token);
         if let (Some(progress), Ok(runtime)) = (self.progress.take(), tokio::runtime::Handle::try_current()) {
             runtime.spawn(progress.finish());
         }
@@ -35,28 +45,60 @@ impl Drop for Bar {
 }
 
 impl Bar {
-    pub(super) async fn report(&self, done: usize) {
+    pub(super) async fn report(&self, done: usize, of: usize, unit: &str) {
         let Some(progress) = &self.progress else { return };
-        let percent = (done * 100 / self.files.max(1)).min(100) as u32;
-        progress.report_with_message(format!("{done} of {} files", self.files), percent, Some(true)).await;
+        let percent = (done * 100 / of.max(1)).min(100) as u32;
+        progress.report_with_message(format!("{done} of {of} {unit}"), percent, Some(true)).await;
+    }
+
+    pub(super) async fn end(mut self) {
+        if let Some(progress) = self.progress.take() {
+            progress.finish().await;
+        }
     }
 }
 
 impl Progresses {
     pub(super) fn new(client: Client) -> Progresses {
-        Progresses { client, begun: AtomicU32::new(0), cancelled: Mutex::default() }
+        Progresses { client, begun: AtomicU32::new(0), buttons: Mutex::default() }
     }
 
-    /// With the client's token, else with one of ours where the client shows such and there is much to do.
-    pub(super) async fn begin(&self, given: Option<ProgressToken>, files: usize, shows_ours: bool) -> Option<Bar> {
+    /// Of the analysis of files: with the client's token, else with one of ours where the client shows such and there is much to do.
+    pub(super) async fn of_files(
+        self: &Arc<Self>,
+        given: Option<ProgressToken>,
+        files: usize,
+        shows_ours: bool,
+        button: impl Fn() + Send + 'static,
+    ) -> Option<Bar> {
         let token = match given {
             Some(token) => token,
             None if files >= MANY && shows_ours => self.create().await?,
             None => return None,
         };
-        let progress = self.client.progress(token.clone(), "tilefit: analysing kernels");
-        let progress = Some(progress.with_percentage(0).with_cancel_button().begin().await);
-        Some(Bar { progress, token, files })
+        Some(self.begin(token, "tilefit: analysing kernels", button).await)
+    }
+
+    /// Shows how far a task is until it is over.
+    pub(super) async fn follow(self: Arc<Self>, task: Arc<LongTask>) {
+        let mut progress = task.progress();
+        if timeout(SHORT, progress.wait_for(|it| it.is_over)).await.is_ok() {
+            return;
+        }
+        let Some(token) = self.create().await else { return };
+        let stopped = Arc::clone(&task);
+        let bar = self.begin(token, &task.title, move || stopped.stop()).await;
+        loop {
+            let now = *progress.borrow_and_update();
+            if now.is_over {
+                break;
+            }
+            bar.report(now.done, now.of, task.unit).await;
+            if progress.changed().await.is_err() {
+                break;
+            }
+        }
+        bar.end().await;
     }
 
     /// `None` where the client does not want one.
@@ -66,23 +108,22 @@ impl Progresses {
         Some(token)
     }
 
-    pub(super) async fn end(&self, mut bar: Bar) {
-        if let Ok(mut cancelled) = self.cancelled.lock() {
-            cancelled.retain(|other| *other != bar.token);
-        }
-        if let Some(progress) = bar.progress.take() {
-            progress.finish().await;
+    /// `button`: what the client's way to cancel it does.
+    async fn begin(self: &Arc<Self>, token: ProgressToken, title: &str, button: impl Fn() + Send + 'static) -> Bar {
+        self.buttons().push((token.clone(), Box::new(button)));
+        let progress = self.client.progress(token.clone(), title);
+        let progress = Some(progress.with_percentage(0).with_cancel_button().begin().await);
+        Bar { progress, token, progresses: Arc::clone(self) }
+    }
+
+    /// The user has pressed a button.
+    pub(super) fn cancel(&self, token: &ProgressToken) {
+        if let Some((_, press)) = self.buttons().iter().find(|(of, _)| of == token) {
+            press();
         }
     }
 
-    /// The user has pressed its button.
-    pub(super) fn cancel(&self, token: ProgressToken) {
-        if let Ok(mut cancelled) = self.cancelled.lock() {
-            cancelled.push(token);
-        }
-    }
-
-    pub(super) fn is_cancelled(&self, bar: &Bar) -> bool {
-        self.cancelled.lock().is_ok_and(|cancelled| cancelled.contains(&bar.token))
+    fn buttons(&self) -> std::sync::MutexGuard<'_, Vec<(ProgressToken, Button)>> {
+        self.buttons.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::mem::take;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ const AT_ONCE: usize = 16;
 pub(super) struct WorkspaceDiagnostics {
     client: Client,
     queue: Queue,
-    progresses: Progresses,
+    progresses: Arc<Progresses>,
     findings: Arc<Mutex<Findings>>,
 }
 
@@ -55,12 +56,8 @@ struct Diagnosed {
 }
 
 impl WorkspaceDiagnostics {
-    pub(super) fn new(client: Client, queue: Queue) -> WorkspaceDiagnostics {
-        WorkspaceDiagnostics { progresses: Progresses::new(client.clone()), client, queue, findings: Arc::default() }
-    }
-
-    pub(super) fn cancel_progress(&self, token: ProgressToken) {
-        self.progresses.cancel(token);
+    pub(super) fn new(client: Client, queue: Queue, progresses: Arc<Progresses>) -> WorkspaceDiagnostics {
+        WorkspaceDiagnostics { progresses, client, queue, findings: Arc::default() }
     }
 
     pub(super) async fn answer(
@@ -100,17 +97,22 @@ impl WorkspaceDiagnostics {
         let findings = Arc::clone(&self.findings);
         tokio::task::spawn_blocking(move || diagnose(&workspace, &known, &findings, &stopped, &sender));
 
-        let (mut bar, mut done) = (None, 0);
+        let (mut bar, mut done, mut of) = (None, 0, 0);
         let (mut items, mut news) = (Vec::new(), false);
+        let is_cancelled = Arc::new(AtomicBool::new(false));
         while let Some(message) = messages.recv().await {
             match message {
                 Message::Begin { files } => {
-                    bar = self.progresses.begin(request.progress.take(), files, request.shows_progress).await;
+                    let pressed = Arc::clone(&is_cancelled);
+                    let button = move || pressed.store(true, Ordering::Relaxed);
+                    let (given, shows_ours) = (request.progress.take(), request.shows_progress);
+                    of = files;
+                    bar = self.progresses.of_files(given, files, shows_ours, button).await;
                 }
                 Message::File(report) => {
                     done += 1;
                     if let Some(bar) = &bar {
-                        bar.report(done).await;
+                        bar.report(done, of, "files").await;
                     }
                     news |= matches!(report, Some(WorkspaceDocumentDiagnosticReport::Full(_)));
                     items.extend(report);
@@ -119,13 +121,13 @@ impl WorkspaceDiagnostics {
             if let Some(token) = request.partial.as_ref().filter(|_| news && items.len() >= AT_ONCE) {
                 self.send_part(token, take(&mut items)).await;
             }
-            if let Some(bar) = bar.take_if(|bar| self.progresses.is_cancelled(bar)) {
-                self.progresses.end(bar).await;
+            if let Some(bar) = bar.take_if(|_| is_cancelled.load(Ordering::Relaxed)) {
+                bar.end().await;
                 return Err(cancelled_by_the_user());
             }
         }
         if let Some(bar) = bar {
-            self.progresses.end(bar).await;
+            bar.end().await;
         }
         Ok(Diagnosed { items, news })
     }

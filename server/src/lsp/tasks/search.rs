@@ -16,6 +16,7 @@ use super::query::content_modified;
 use super::workspace::{self, Workspace};
 use crate::imports;
 use crate::selection::Selection;
+use crate::tree::OnDisk;
 
 pub(crate) fn references(
     workspace: &Workspace,
@@ -86,7 +87,7 @@ fn view_of(workspace: &Workspace, uri: Uri, path: &str, version: i32, exported: 
     }
     let file = host.file_id(path);
     if let Some(root) = &workspace.root {
-        imports::load(&mut host, &[(file, root)]);
+        imports::load(&OnDisk, &mut host, &[(file, root)]);
     }
     View::of_file(host.snapshot(), file, uri, version, workspace.encoding)
 }

@@ -13,6 +13,7 @@ use tower_lsp::ls_types::{Uri, WorkspaceDocumentDiagnosticReport};
 
 use super::workspace::{Stamp, Workspace};
 use crate::imports;
+use crate::tree::OnDisk;
 
 /// 106 files of models that share their parts take half as long with so many in a database as with one, and a third of the memory
 /// that they take with all in one.
@@ -130,7 +131,7 @@ impl<'a> Looks<'a> {
     fn look(&mut self, path: &str, uri: &Uri) -> Option<FileReport> {
         let file = self.hand_in(path)?;
         if let Some(root) = &self.workspace.root {
-            imports::load(&mut self.host, &[(file, root)]);
+            imports::load(&OnDisk, &mut self.host, &[(file, root)]);
         }
         let analysis = self.host.snapshot();
         let files = analysis.files().into_iter();

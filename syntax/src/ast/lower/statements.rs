@@ -153,8 +153,8 @@ impl Lowering<'_> {
     fn expression_statement(&mut self, node: Node<'_>) -> Stmt {
         let children = self.children(node);
         match children.as_slice() {
-            _ if self.broken.iter().any(|broken| broken.start == node.start_byte()) => {
-                self.hide(node, |_| false);
+            _ if let Some(broken) = self.broken.iter().find(|broken| broken.start == node.start_byte()) => {
+                self.hide_text(*broken);
                 Stmt::Error
             }
             [child] if child.kind() == "assignment" => self.assignment(*child),

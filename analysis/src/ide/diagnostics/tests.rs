@@ -1,0 +1,126 @@
+use std::fmt::Write;
+
+use expect_test::{Expect, expect};
+use tilefit_syntax::Document;
+
+use crate::AnalysisHost;
+use crate::project::Config;
+
+const HEADER: &str = "\
+import pypto.language as pl
+
+@pl.function(type=pl.FunctionType.InCore)
+def k(a: pl.Tensor[[512, 128], pl.FP32], out: pl.Out[pl.Tensor[[512, 128], pl.FP32]]):
+";
+
+/// What is said of a text under some settings: what stands at each place, and the message.
+fn said(text: &str, settings: &str) -> String {
+    let mut host = AnalysisHost::new();
+    let mut config = Config::default();
+    assert!(config.apply_tilefit_toml(settings).is_empty());
+    host.set_config(config);
+    let file = host.file_id("kernels.py");
+    host.set_document(file, Document::new(text));
+    let mut shown = String::new();
+    for it in host.snapshot().diagnostics(file).expect("no edit") {
+        let _ = writeln!(shown, "{} {}: {}", it.code, &text[it.range.start..it.range.end], it.message);
+        for related in &it.related {
+            let _ = writeln!(shown, "  {}: {}", &text[related.range.start..related.range.end], related.message);
+        }
+    }
+    shown
+}
+
+/// The same of the lines of a kernel.
+#[track_caller]
+fn check(lines: &str, expect: Expect) {
+    let lines: String = lines.lines().map(|line| format!("    {line}\n")).collect();
+    expect.assert_eq(&said(&format!("{HEADER}{lines}"), ""));
+}
+
+#[test]
+fn a_misspelt_operation_has_no_echo() {
+    check(
+        "x = pl.load(a, [0, 0], [64, 128])\ny = pl.exq(x)\nz = pl.add(y, x)\nw = pl.neg(z)\nout = pl.store(w, [0, 0], out)\nreturn out",
+        expect![[r#"
+            unknown-name exq: `pl` has no `exq`; did you mean `exp`?
+        "#]],
+    );
+}
+
+#[test]
+fn a_misspelt_element_type_has_no_echo() {
+    check(
+        "x = pl.load(a, [0, 0], [64, 128])\ny = pl.cast(x, target_type=pl.FP61)\nz = pl.add(y, y)\nreturn out",
+        expect![[r#"
+            unknown-dtype pl.FP61: there is no element type `pl.FP61`; did you mean `pl.FP16`?
+        "#]],
+    );
+    let text = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 128], pl.FP23]):\n    x = pl.load(a, [0, 0], [64, 128])\n    y = pl.exp(x)\n";
+    expect![[r#"
+        unknown-dtype pl.FP23: there is no element type `pl.FP23`; did you mean `pl.FP32`?
+    "#]]
+    .assert_eq(&said(text, ""));
+}
+
+#[test]
+fn what_does_not_parse_is_a_warning_without_echo() {
+    check(
+        "x = pl.load(a, [0, 0], [64, 128])\ny = pl.exp(x\nz = pl.add(y, x)\nout = pl.store(z, [0, 0], out)\nreturn out",
+        expect![[r#"
+            syntax-error (x: `(` is never closed; the kernel is analysed without this statement
+        "#]],
+    );
+    check(
+        "x = pl.load(a, [0, 0], [64, 128])\nfor i in pl.range(4)\n    x = pl.exp(x)\nreturn out",
+        expect![[r#"
+            syntax-error ): `:` is missing at the end of this line; the kernel is analysed without this statement
+        "#]],
+    );
+}
+
+/// Whoever turns a code off still learns that the kernel is not known.
+#[test]
+fn what_follows_from_what_is_not_said_is_said() {
+    let text = format!("{HEADER}    x = pl.load(a, [0, 0], [64, 128])\n    y = pl.exq(x)\n");
+    expect![[r#"
+        not-modelled pl.exq: not modelled: `pl` has no `exq`
+        not-modelled pl.exq(x): not modelled: `pl.exq` on tensors
+    "#]]
+    .assert_eq(&said(&text, "[severity]\nunknown-name = \"off\"\n"));
+}
+
+#[test]
+fn the_stages_of_a_pipeline_are_said_once_where_they_are_asked_for() {
+    // 7 iterations are left over by the copies of 4.
+    check(
+        "w = pl.load(a, [0, 0], [128, 128])\nfor i in pl.pipeline(0, 7, 1, stage=4):\n    x = pl.load(a, [i * 32, 0], [32, 128])\n    y = pl.exp(x)\n    z = pl.add(x, y)\n    out = pl.store(z, [i * 32, 0], out)\nout = pl.store(w, [0, 0], out)\nreturn out",
+        expect![[r#"
+            pipeline-depth 4: Vec has buffers for only 3 of the 4 stages, so stages that are 3 apart wait for each other. A stage takes `x` (16 KiB), `y` (16 KiB), `z` (16 KiB), and 64 KiB of the 184 KiB are taken by `w` (64 KiB). Make some of these tiles smaller, or write `stage=3`
+              w: takes 64 KiB of Vec
+        "#]],
+    );
+}
+
+/// The compiler makes the tiles of Left and Right as large as they fit.
+#[test]
+fn stages_of_the_compilers_own_are_not_said() {
+    let text = "\
+import pypto.language as pl
+
+@pl.jit
+def main(x: pl.Tensor[[64, 1024], pl.BF16], w: pl.Tensor[[1024, 256], pl.BF16], o: pl.Out[pl.Tensor[[64, 256], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        acc = pl.create_tensor([64, 256], dtype=pl.FP32)
+        for k in pl.pipeline(0, 4, stage=2):
+            t = x[:, k * 256 : k * 256 + 256]
+            u = w[k * 256 : k * 256 + 256, :]
+            if k == 0:
+                acc = pl.matmul(t, u, out_dtype=pl.FP32)
+            else:
+                acc = pl.matmul_acc(acc, t, u)
+        o = pl.assemble(o, acc, [0, 0])
+    return o
+";
+    expect![[r#""#]].assert_eq(&said(text, ""));
+}

@@ -1,0 +1,69 @@
+// The compiler is asked about every configuration of a kernel, in the browser: how far that is, and how it is ended.
+
+import fs from "node:fs";
+import path from "node:path";
+
+import { eventually, workbench } from "./editor.mjs";
+
+/** An interpreter that is none: it answers every question, and takes its time. */
+const PYTHON = `#!/usr/bin/env python3
+import json, sys, time
+def say(answer):
+    print(json.dumps(answer), flush=True)
+say({"hello": 1, "packages": {}})
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "cancel" in asked:
+        continue
+    time.sleep(1)
+    say({"id": asked["id"], "by": {"name": "triton", "version": "3.9.0"}, "shared": 0, "buffers": []})
+`;
+
+const KERNEL = `import triton
+import triton.language as tl
+
+
+# tilefit: x=fp16 y=fp16 arch=sm_90
+@triton.autotune([triton.Config({"N": 2 ** n}) for n in range(16)], key=[])
+@triton.jit
+def copy(x, y, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(y + at, tl.load(x + at))
+`;
+
+export async function confirming({ page, url, project, ok, shot }) {
+  const { palette, lens, word } = workbench(page);
+  const python = path.join(project, "python");
+  fs.writeFileSync(python, PYTHON, { mode: 0o755 });
+  fs.writeFileSync(path.join(project, "copied.py"), KERNEL);
+  const settings = path.join(project, ".vscode/settings.json");
+  const before = fs.readFileSync(settings, "utf8");
+  fs.writeFileSync(settings, JSON.stringify({ ...JSON.parse(before), "tilefit.confirm": "command", "tilefit.python": python }));
+  await page.goto(url, { waitUntil: "domcontentloaded" });
+  await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "copied.py" }).dblclick({ timeout: 60_000 });
+  await lens("SMEM").first().waitFor({ timeout: 60_000 });
+  await page.mouse.click(...(await word("def copy", "copy")));
+  const toast = page.locator(".notification-toast", { hasText: "confirming copied.py" });
+  const says = () => eventually(async () => /\d+ of 16 configurations/.exec(await toast.innerText())?.[0]);
+
+  await palette("tilefit: Confirm with the compiler");
+  const first = await says();
+  ok(first !== undefined, `the editor shows how far the compiler is: ${first}`);
+  ok(await eventually(() => lens("confirmed").count()), "the plan that is shown is confirmed before that is over");
+  await shot("20-confirming");
+  await toast.hover();
+  await toast.getByText("Cancel").click();
+  ok(await eventually(async () => (await toast.count()) === 0), "its button ends it");
+
+  await palette("tilefit: Confirm with the compiler");
+  ok((await says()) !== undefined, "it can be asked again");
+  await page.mouse.click(...(await word("def copy", "copy")));
+  await page.keyboard.press("End");
+  await page.keyboard.type("  # x");
+  ok(await eventually(async () => (await toast.count()) === 0), "an edit ends it");
+  ok(await eventually(async () => (await lens("confirmed").count()) === 0), "and takes the word of the compiler away");
+  await palette("File: Revert File");
+  fs.writeFileSync(settings, before);
+  fs.rmSync(path.join(project, "copied.py"));
+  fs.rmSync(python);
+}
