@@ -1,7 +1,7 @@
 //! Kernels of GPUs that are followed as their compiler does: what they see of the code around them, and what their memory comes to.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tilefit_syntax::BlockKey;
 use tilefit_syntax::BlockKind;
@@ -37,6 +37,8 @@ pub(crate) struct TracedKernel {
     pub(crate) findings: Vec<Finding>,
     /// Parameters that are no numbers, and whose types nobody says, each with an example.
     pub(crate) untyped: BTreeMap<String, &'static str>,
+    /// Parameters without values that decide which statements the kernel has.
+    pub(crate) undecided: BTreeSet<String>,
     pub(crate) arch: Arch,
     /// The author, or the file, says which device it is; else it is assumed.
     pub(crate) is_told: bool,
@@ -116,8 +118,8 @@ pub(super) fn traced<'db>(
         Err(failure) => {
             let finding = failure.finding(ast.name(function.name).unwrap_or_default(), name_origin);
             let (program, functions) = (Program::default(), vec![None]);
-            let untyped = BTreeMap::new();
-            let trace = Trace { program, notes: Vec::new(), findings: vec![finding], functions, untyped };
+            let (untyped, undecided) = Default::default();
+            let trace = Trace { program, notes: Vec::new(), findings: vec![finding], functions, untyped, undecided };
             let too_large = [Reason::new("the kernel is too large to be analysed")];
             let planned = plan(&trace.program, &too_large, Rules::Triton);
             (trace, planned, config(db).limits.steps, false)
@@ -132,6 +134,7 @@ pub(super) fn traced<'db>(
         notes: trace.notes,
         findings: trace.findings,
         untyped: trace.untyped,
+        undecided: trace.undecided,
         arch,
         is_told: scenario.arch.is_some() || config(db).is_gpu_named || uses_tensor_memory,
         are_warps_told: scenario.num_warps.is_some(),

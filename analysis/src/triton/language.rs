@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::eval::{Argument, Constant, Imports};
+use crate::eval::{Argument, Constant, Imports, lifted};
 use crate::finding::Reason;
 
 /// The modules of Triton by the prefix that this crate writes for them; longer paths first.
@@ -205,7 +205,15 @@ pub fn call(canonical: &str, arguments: &dyn Fn() -> Vec<Argument>) -> Option<Co
         "tl.make_tensor_descriptor" => descriptor,
         _ => return None,
     };
-    Some(function(&arguments()))
+    let arguments = arguments();
+    let values: Vec<Constant> = arguments.iter().map(|argument| argument.value.clone()).collect();
+    let of = |values: &[Constant]| {
+        let with = |(argument, value): (&Argument, &Constant)| Argument { value: value.clone(), ..argument.clone() };
+        function(&arguments.iter().zip(values).map(with).collect::<Vec<_>>())
+    };
+    // A configuration keeps what it may be given.
+    let lifted = if canonical == "triton.Config" { None } else { lifted(&values, &of) };
+    Some(lifted.unwrap_or_else(|| function(&arguments)))
 }
 
 fn unknown(reason: impl Into<String>) -> Constant {

@@ -3,16 +3,16 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tilefit_syntax::ast::ExprId;
+use tilefit_syntax::ast::{BinaryOp, ExprId};
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::layouts::{Compiler, Layout, inference, mma_v2_layout, mma_v3_layout};
 use super::super::products::{Machine, Unit};
-use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use, ValueId, elements};
+use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use, ValueId, bytes_of, elements};
 use super::super::shared_layout::{Cga, Nvmma, SharedLayout, TensorMemoryLayout, shape_of_cta};
 use super::calls::Args;
-use super::operators::ids;
+use super::operators::{ids, unknown_for};
 use super::registers::Asked;
 use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
 use super::{Dialect, Emitted, Frame, Made, Tracer, identity, not_modelled};
@@ -135,7 +135,7 @@ const EFFECTS: [&str; 58] = [
 const REDUCTIONS: [&str; 7] = ["sum", "max", "min", "xor_sum", "reduce_or", "argmax", "argmin"];
 
 /// What is not modelled, but is known to do nothing beside giving a result.
-const PURE: [&str; 8] = ["flip", "sort", "topk", "bitonic_merge", "cat", "softmax", "dot_scaled", "swizzle2d"];
+const PURE: [&str; 4] = ["bitonic_merge", "cat", "dot_scaled", "swizzle2d"];
 
 /// Names of classes and functions under which others stand.
 const OWNERS: [&str; 16] = [
@@ -290,7 +290,8 @@ impl Tracer<'_> {
             "arange" => {
                 let (start, end) = (args.get(0, "start").and_then(Value::int), args.get(1, "end").and_then(Value::int));
                 let (Some(start), Some(end)) = (start, end) else {
-                    return unknown("the bounds of `arange` are not known");
+                    let bounds = [args.get(0, "start"), args.get(1, "end")].into_iter().flatten();
+                    return unknown_for(bounds, "the bounds of `arange` are not known");
                 };
                 let layout = self.layout_or_auto(args.get(2, "layout"));
                 let shape = vec![end.saturating_sub(start).max(0) as u64];
@@ -304,11 +305,12 @@ impl Tracer<'_> {
             }
             "full" | "zeros" => {
                 let Some(shape) = args.get(0, "shape").and_then(Value::extents) else {
-                    return unknown("the shape of a tensor is not known");
+                    return unknown_for(args.get(0, "shape"), "the shape of a tensor is not known");
                 };
                 let is_full = name == "full";
                 let Some(Value::Dtype(dtype)) = args.get(1 + usize::from(is_full), "dtype").cloned() else {
-                    return unknown("the element type of a tensor is not known");
+                    let dtype = args.get(1 + usize::from(is_full), "dtype");
+                    return unknown_for(dtype, "the element type of a tensor is not known");
                 };
                 let value =
                     if is_full { args.get(1, "value").cloned().unwrap_or(Value::Int(0)) } else { Value::Int(0) };
@@ -336,7 +338,7 @@ impl Tracer<'_> {
                     let shape = (*tensor.shape).clone();
                     self.filled(frame, expr, "splat", &[], (dtype, shape, layout), 0)
                 }
-                _ => unknown("zeros like something"),
+                like => unknown_for(like, "zeros like something"),
             },
             "load" | "atomic_load" => self.load(frame, expr, args.get(0, "pointer"), &args),
             "buffer_load" => self.buffer_load(frame, expr, &args),
@@ -348,7 +350,7 @@ impl Tracer<'_> {
                     let axis = if axis < 0 { axis + rank + 1 } else { axis }.clamp(0, rank);
                     Value::Tensor(self.expand_dims(frame, expr, &tensor.clone(), axis as usize))
                 }
-                _ => unknown("`expand_dims` of something"),
+                (input, _) => unknown_for(input, "`expand_dims` of something"),
             },
             "broadcast_to" | "broadcast" => match (args.get(0, "input"), args.get(1, "shape")) {
                 (Some(value), Some(Value::Tensor(other))) => {
@@ -364,14 +366,14 @@ impl Tracer<'_> {
                     });
                     match shape {
                         Some(shape) => self.broadcast_to(frame, expr, &value.clone(), shape),
-                        None => unknown("a shape that is not known"),
+                        None => unknown_for(&args.positional, "a shape that is not known"),
                     }
                 }
-                _ => unknown("`broadcast` of something"),
+                _ => unknown_for(&args.positional, "`broadcast` of something"),
             },
             "reshape" | "view" | "ravel" => {
                 let Some(Value::Tensor(tensor)) = args.get(0, "input").cloned() else {
-                    return unknown("`reshape` of something");
+                    return unknown_for(args.get(0, "input"), "`reshape` of something");
                 };
                 let shape = if name == "ravel" {
                     Some(vec![elements(&tensor.shape)])
@@ -383,12 +385,12 @@ impl Tracer<'_> {
                 };
                 match shape {
                     Some(shape) => self.reshaped(frame, expr, &tensor, shape),
-                    None => unknown("a shape that is not known"),
+                    None => unknown_for(&args.all(), "a shape that is not known"),
                 }
             }
             "permute" | "trans" => {
                 let Some(Value::Tensor(tensor)) = args.get(0, "input").cloned() else {
-                    return unknown("`permute` of something");
+                    return unknown_for(args.get(0, "input"), "`permute` of something");
                 };
                 let order = args.get(1, "dims").and_then(Value::extents).or_else(|| {
                     let parts = args.positional.get(1..)?;
@@ -491,6 +493,8 @@ impl Tracer<'_> {
                     _ => unknown("`fp4_to_fp` of something"),
                 }
             }
+            "softmax" => self.softmax(frame, expr, &args),
+            "sort" | "topk" | "flip" => self.rearranged(frame, expr, name, &args),
             "dot" => self.dot(frame, expr, &args),
             "tcgen05_mma_barrier_count" => unknown("the arrivals of a barrier"),
             "interleave" => match self.tensor_call(frame, expr, "join", args) {
@@ -539,11 +543,52 @@ impl Tracer<'_> {
         let id = self.emit(frame, expr, op);
         let layout = self.choice_for(id);
         let shape = match (name, first.shape.as_slice()) {
-            ("flip" | "sort", shape) => shape.to_vec(),
             ("cat", [extent]) => vec![extent * 2],
             _ => return Value::Unknown(reason),
         };
         Value::Tensor(Tensor { id, dtype: first.dtype, shape: Rc::new(shape), layout })
+    }
+
+    /// `tl.softmax`, as the library writes it.
+    fn softmax(&mut self, frame: &mut Frame, expr: ExprId, args: &Args) -> Value {
+        let Some(of @ Value::Tensor(_)) = args.get(0, "x").cloned() else {
+            return unknown_for(args.get(0, "x"), "`softmax` of something");
+        };
+        let axis = args.get(1, "dim").filter(|axis| !matches!(axis, Value::None)).cloned().unwrap_or(Value::Int(0));
+        let reduced = |tracer: &mut Self, frame: &mut Frame, name: &str, value: &Value| {
+            let mut args = Args::of([value.clone(), axis.clone()]);
+            args.named.push(("keep_dims".into(), Value::Bool(true)));
+            tracer.language_call(frame, expr, name, args)
+        };
+        let most = reduced(self, frame, "max", &of);
+        let less = self.binary(frame, expr, BinaryOp::Sub, &of, &most);
+        let powers = self.each_as(frame, expr, "unary", identity("exp"), std::slice::from_ref(&less), None);
+        let sum = reduced(self, frame, "sum", &powers);
+        self.binary(frame, expr, BinaryOp::Div, &powers, &sum)
+    }
+
+    /// What the library does by exchanging elements in rounds, each a reduction or a conversion: none takes more than all elements.
+    fn rearranged(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Value {
+        let Some(Value::Tensor(of)) = args.get(0, "x").cloned() else {
+            return unknown_for(args.get(0, "x"), "elements of something in another order");
+        };
+        let mut shape = (*of.shape).clone();
+        if name == "topk" {
+            let kept = args.get(1, "k").and_then(Value::int).and_then(|kept| u64::try_from(kept).ok());
+            match (shape.last_mut(), kept) {
+                (Some(last), Some(kept)) => *last = kept.min(*last),
+                _ => return unknown_for(args.get(1, "k"), "`topk` of how many"),
+            }
+        }
+        let reason = Reason::new("what `sort`, `topk` and `flip` exchange through shared memory is not modelled");
+        let kind = self.asks(Asked::UpTo(bytes_of(&of.shape, of.dtype.bits.max(32)), reason));
+        let operands = self.operands(frame, expr, &args.all());
+        let identity = identity(("rearranged", name, &shape));
+        let op =
+            Emitted { name: "rearranged", effect: Effect::None, operands: &operands, of: Type::Tensor, identity, kind };
+        let id = self.emit(frame, expr, op);
+        let layout = self.choice_for(id);
+        Value::Tensor(Tensor { id, dtype: of.dtype, shape: Rc::new(shape), layout })
     }
 
     /// `tl.dot`: what it takes of shared memory is found when all is followed.

@@ -143,6 +143,8 @@ pub struct Trace {
     pub functions: Vec<Option<BlockKey>>,
     /// Parameters of which nobody says what they are, and that are no numbers, each with an example of what to say.
     pub untyped: BTreeMap<String, &'static str>,
+    /// Parameters without values that decide which statements the kernel has.
+    pub undecided: BTreeSet<String>,
 }
 
 /// Helpers that call helpers deeper than this are not followed.
@@ -217,6 +219,7 @@ impl<'a> Tracer<'a> {
             is_overlapped: false,
             untold: HashMap::new(),
             untyped: BTreeMap::new(),
+            undecided: BTreeSet::new(),
             constants: BTreeSet::new(),
             constexprs: 0,
             unpinned: BTreeMap::new(),
@@ -268,6 +271,7 @@ struct Tracer<'a> {
     untold: HashMap<ValueId, Rc<str>>,
     /// Those of them that turned out to be no numbers, each with an example.
     untyped: BTreeMap<String, &'static str>,
+    undecided: BTreeSet<String>,
     constants: BTreeSet<ValueId>,
     /// What is computed is for Python alone, and not a part of the kernel.
     constexprs: u32,
@@ -373,8 +377,8 @@ impl Tracer<'_> {
         self.program.scratch = sizes;
         let target = self.is_amd().then_some(self.launch.hardware.capability);
         tlx_amd::padding::pad(&mut self.program, &self.unpinned, target);
-        let Tracer { program, notes, findings, functions, untyped, .. } = self;
-        Trace { program, notes, findings, functions, untyped }
+        let Tracer { program, notes, findings, functions, untyped, undecided, .. } = self;
+        Trace { program, notes, findings, functions, untyped, undecided }
     }
 
     fn new_value(&mut self, of: Type) -> ValueId {

@@ -169,6 +169,9 @@ impl Tracer<'_> {
                 _ => {}
             }
         }
+        if let Some(shape) = &shape {
+            self.check_block(frame, at, shape);
+        }
         let dtype = match dtype.unwrap_or_else(|| self.promoted(values)) {
             // Nothing else is done to pointers.
             Dtype::UNTOLD if !matches!(name, "add" | "sub" | "where") => Dtype::named("int32"),
@@ -373,6 +376,15 @@ pub(super) fn ids(values: &[Value]) -> Vec<ValueId> {
     let mut leaves = Vec::new();
     values.iter().for_each(|value| value.leaves(&mut leaves));
     leaves.into_iter().map(|(id, _)| id).collect()
+}
+
+/// What is not known because of one of some values, or of a part of one, is not known for that value's reason.
+pub(super) fn unknown_for<'v>(values: impl IntoIterator<Item = &'v Value>, what: &str) -> Value {
+    let part = |value: &Value| match value {
+        Value::Unknown(reason) => Some(reason.clone()),
+        value => first_unknown(value.elements().unwrap_or_default()),
+    };
+    values.into_iter().find_map(part).map_or_else(|| unknown(what), |reason| Value::Unknown(reason.of(what)))
 }
 
 pub(super) fn first_unknown(values: &[Value]) -> Option<Reason> {

@@ -10,7 +10,7 @@ use super::super::language::Dtype;
 use super::super::program::{Block, Effect, Kind, Op, Type, ValueId};
 use super::value::{Function, Registers, Scalar, Shared, Tensor, Value, unknown};
 use super::{Emitted, Flow, Frame, RETURNED, Tracer, identity};
-use crate::finding::{Origin, Reason};
+use crate::finding::{Origin, Reason, Remedy};
 use crate::work;
 
 /// Rounds of a loop that is unrolled.
@@ -164,6 +164,7 @@ impl Tracer<'_> {
         or_else: &[StmtId],
     ) -> Flow {
         let is_unknown = matches!(condition, Value::Unknown(_));
+        self.note_undecided(condition);
         let operands = self.operands(frame, at, std::slice::from_ref(condition));
         let before = frame.names.clone();
         self.uncertain += u32::from(is_unknown);
@@ -250,6 +251,15 @@ impl Tracer<'_> {
         match (first, second) {
             (Flow::Return, Flow::Return) => Flow::Return,
             _ => Flow::Next,
+        }
+    }
+
+    /// Takes note of the parameter that a condition hangs on, where that has no value.
+    pub(super) fn note_undecided(&mut self, condition: &Value) {
+        if let Value::Unknown(reason) = condition
+            && let Some(Remedy::Value { param, .. }) = reason.remedy()
+        {
+            self.undecided.insert(param.clone());
         }
     }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use tilefit_syntax::ast::ExprId;
 
 use super::super::language::Dtype;
+use super::super::possible::MOST_ELEMENTS;
 use super::super::layouts::{self, Layout, inference};
 use super::super::program::{Effect, Kind, Op, Type, ValueId, elements};
 use super::super::shared_layout::SharedLayout;
@@ -203,11 +204,27 @@ impl Tracer<'_> {
         match value {
             Value::Tensor(tensor) if *tensor.shape == shape => value.clone(),
             Value::Tensor(tensor) => {
+                self.check_block(frame, expr, &shape);
                 let layout = tensor.layout.clone();
                 Value::Tensor(self.viewed(frame, expr, "broadcast", tensor, shape, layout))
             }
             _ => value.clone(),
         }
+    }
+
+    /// Triton takes no other blocks (`validate_block_shape`).
+    pub(super) fn check_block(&mut self, frame: &Frame, expr: ExprId, shape: &[u64]) {
+        if !self.launch.dialect.leaves_layouts() {
+            return;
+        }
+        let message = match shape.iter().find(|extent| !extent.is_power_of_two()) {
+            Some(extent) => format!("an extent of a block is a power of two, and {extent} is none"),
+            None if elements(shape) > MOST_ELEMENTS => {
+                format!("a block has at most {MOST_ELEMENTS} elements, and this one has {}", elements(shape))
+            }
+            None => return,
+        };
+        self.refuse(frame, expr, Code::InvalidOperand, message);
     }
 
     /// A tensor of numbers that one number or nothing gives.
@@ -220,6 +237,7 @@ impl Tracer<'_> {
         (dtype, shape, layout): (Dtype, Vec<u64>, Registers),
         what: u64,
     ) -> Value {
+        self.check_block(frame, expr, &shape);
         let identity = identity((what, dtype, &shape, format!("{layout:?}")));
         let op = Emitted { name, effect: Effect::None, operands, of: Type::Tensor, identity, kind: Kind::Plain };
         let id = self.emit(frame, expr, op);
