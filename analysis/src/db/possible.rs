@@ -14,7 +14,7 @@ use super::jit::{came_to, jit_kernel, laid_out};
 use super::scenario_tables::{CameTo, Verdict};
 use super::scenarios::{imports, scenarios};
 use super::traced::TracedKernel;
-use super::{Unit, syntax};
+use super::{Unit, UnitScope, syntax};
 
 /// What a kernel comes to under a scenario that may leave something open.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +65,7 @@ pub(super) fn weighed<'db>(
     if is_settled(&traced, scenario) || at_once.verdict == Verdict::Refused {
         return Some(at_once.into());
     }
-    let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)));
+    let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
     let mut weighing = Weighing { db, unit, dialect, ranges, left, ways: Vec::new(), refused: None };
     if let Err(reason) = weighing.split(scenario, Some(traced)) {
         let open = at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
@@ -138,7 +138,7 @@ impl Weighing<'_, '_> {
     fn option_values(&self, scenario: &Scenario, option: &str) -> Result<Vec<Vec<(String, Constant)>>, Reason> {
         match self.left_by_the_host(scenario, option) {
             Some(values) => Ok(values),
-            None if option == "num_warps" => Ok(each_of(option, Range::Warps)),
+            None if option == "num_warps" => Ok(each_of(option, &Range::Warps)),
             None => Err(Reason::new(format!("the launch computes `{option}`"))),
         }
     }
@@ -149,8 +149,8 @@ impl Weighing<'_, '_> {
             return Some(values);
         }
         match self.ranges.get(name) {
-            Some(&range) => Some(each_of(name, range)),
-            None if traced.untyped.get(name) == Some(&"bf16") => Some(each_of(name, Range::Element)),
+            Some(range) => Some(each_of(name, range)),
+            None if traced.untyped.get(name) == Some(&"bf16") => Some(each_of(name, &Range::Element)),
             None => None,
         }
     }
@@ -182,7 +182,7 @@ impl Weighing<'_, '_> {
 
 const TOO_MANY: &str = "more values are possible than tilefit looks at; a comment `# tilefit: NAME=value` says which count";
 
-fn each_of(name: &str, range: Range) -> Vec<Vec<(String, Constant)>> {
+fn each_of(name: &str, range: &Range) -> Vec<Vec<(String, Constant)>> {
     range.values().into_iter().map(|value| vec![(name.to_owned(), value)]).collect()
 }
 
@@ -195,7 +195,8 @@ fn asked_for(traced: &TracedKernel) -> Vec<String> {
         _ => None,
     });
     let mut found: Vec<String> = Vec::new();
-    for name in traced.undecided.iter().cloned().chain(sizes) {
+    // Types are asked for last: most kernels take no more memory for one than for another.
+    for name in traced.undecided.iter().cloned().chain(sizes).chain(traced.untyped.keys().cloned()) {
         if !found.contains(&name) {
             found.push(name);
         }

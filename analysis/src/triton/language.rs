@@ -127,6 +127,12 @@ impl Dtype {
     /// Of an argument of which nobody says what it is: a number, a pointer or a descriptor.
     pub const UNTOLD: Dtype = Dtype { name: "untold", bits: 32, mlir: "i32", class: Class::Int };
 
+    /// Of what a pointer leads to of which nobody says what it is: any type, none of which is wider.
+    pub const ANY: Dtype = Dtype { name: "any", bits: 64, mlir: "i64", class: Class::Int };
+
+    pub const POINTER_TO_ANY: Dtype =
+        Dtype { name: "pointer_type(tl.any)", bits: 64, mlir: "!tt.ptr<i64>", class: Class::Int };
+
     /// What padding is made of.
     pub const BYTE: Dtype = Dtype { name: "uint8", bits: 8, mlir: "i8", class: Class::Int };
 

@@ -2,20 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Stmt, UnaryOp};
+use tilefit_syntax::ast::{Arg, Ast, CompareOp, Expr, ExprId, Stmt, UnaryOp};
 
-use crate::eval::{Constant, Imports};
+use crate::eval::{self, Constant, Imports, Scope};
 
 use super::language::Dtype;
 use super::scenario;
 
 /// What a parameter may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Range {
     /// An extent of a block: a power of two, as any that Triton takes.
     Extent,
     /// True or false, which is all that counts of it.
     Flag,
+    /// One of those that it is compared with, or another one, which stands at the end for all others.
+    Among(Vec<Constant>),
     /// An element type, of a pointer.
     Element,
     /// The warps of a block.
@@ -33,9 +35,10 @@ const MOST_WARPS: u32 = 32;
 
 impl Range {
     /// All of them.
-    pub fn values(self) -> Vec<Constant> {
+    pub fn values(&self) -> Vec<Constant> {
         let powers = |most: u64| (0..=most.ilog2()).map(|power| Constant::Int(1 << power)).collect();
         match self {
+            Range::Among(values) => values.clone(),
             Range::Extent => powers(MOST_ELEMENTS),
             Range::Warps => powers(u64::from(MOST_WARPS)),
             Range::Flag => vec![Constant::Bool(false), Constant::Bool(true)],
@@ -43,7 +46,7 @@ impl Range {
         }
     }
 
-    pub fn holds(self, value: &Constant) -> bool {
+    pub fn holds(&self, value: &Constant) -> bool {
         match (self, value) {
             (Range::Extent, Constant::Int(extent)) => u64::try_from(*extent).is_ok_and(|it| it <= MOST_ELEMENTS),
             _ => true,
@@ -52,23 +55,82 @@ impl Range {
 }
 
 /// The ranges of the constexpr parameters of the kernel that a block is, of those that have one.
-pub fn ranges(ast: &Ast, imports: &Imports) -> BTreeMap<String, Range> {
+pub fn ranges(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> BTreeMap<String, Range> {
     let Some(function) = scenario::function(ast) else { return BTreeMap::new() };
-    let (extents, truths) = (extents(ast), truths(ast));
+    let (extents, truths, compared) = (extents(ast), truths(ast), compared(ast, scope));
     let mut ranges = BTreeMap::new();
     for param in &function.params {
         let Some(name) = ast.name(param.name) else { continue };
         if !param.annotation.is_some_and(|annotation| scenario::is_constexpr(ast, imports, annotation)) {
             continue;
         }
-        let mut uses = ast.exprs().filter(|(id, expr)| *id != param.name && matches!(expr, Expr::Name(it) if it == name));
         if extents.contains(name) {
             ranges.insert(name.to_owned(), Range::Extent);
-        } else if uses.all(|(id, _)| truths.contains(&id)) {
-            ranges.insert(name.to_owned(), Range::Flag);
+            continue;
+        }
+        let is_use = |(id, expr): &(ExprId, &Expr)| *id != param.name && matches!(expr, Expr::Name(it) if it == name);
+        let mut among: Vec<Constant> = Vec::new();
+        let mut uses = ast.exprs().filter(is_use);
+        let is_told_apart = uses.all(|(id, _)| match compared.get(&id) {
+            Some(values) => {
+                among.extend(values.iter().cloned());
+                true
+            }
+            None => truths.contains(&id),
+        });
+        match (is_told_apart, among.is_empty()) {
+            (true, true) => _ = ranges.insert(name.to_owned(), Range::Flag),
+            (true, false) => _ = ranges.insert(name.to_owned(), Range::Among(with_another(among))),
+            (false, _) => {}
         }
     }
     ranges
+}
+
+/// Values, what is true and what is not, and one that none of them equals.
+fn with_another(mut values: Vec<Constant>) -> Vec<Constant> {
+    values.extend([Constant::Bool(false), Constant::Bool(true)]);
+    let mut distinct: Vec<Constant> = Vec::new();
+    for value in values {
+        // Python takes `True` for 1, and `False` for 0.
+        let value = match value {
+            Constant::Bool(value) if distinct.contains(&Constant::Int(value.into())) => continue,
+            value => value,
+        };
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    let numbers = distinct.iter().filter_map(|value| if let Constant::Int(number) = value { Some(*number) } else { None });
+    distinct.push(Constant::Int(numbers.max().unwrap_or(1).saturating_add(1).max(2)));
+    distinct
+}
+
+/// The names that are only compared with constants, each with those.
+fn compared(ast: &Ast, scope: &dyn Scope) -> BTreeMap<ExprId, Vec<Constant>> {
+    let mut found: BTreeMap<ExprId, Vec<Constant>> = BTreeMap::new();
+    let is_plain = |value: &Constant| {
+        matches!(value, Constant::Int(_) | Constant::Str(_) | Constant::Bool(_) | Constant::None)
+    };
+    for (_, expr) in ast.exprs() {
+        let Expr::Compare { left, rest } = expr else { continue };
+        let [(op, right)] = rest.as_slice() else { continue };
+        for (of, with) in [(*left, *right), (*right, *left)] {
+            let value = match ast.name(of) {
+                Some(_) => eval::evaluate(ast, with, scope),
+                None => continue,
+            };
+            let values = match (op, value) {
+                (CompareOp::Eq | CompareOp::Ne | CompareOp::Is | CompareOp::IsNot, value) => vec![value],
+                (CompareOp::In | CompareOp::NotIn, Constant::List(values) | Constant::Tuple(values)) if of == *left => values,
+                _ => continue,
+            };
+            if values.iter().all(is_plain) {
+                found.entry(of).or_default().extend(values);
+            }
+        }
+    }
+    found
 }
 
 /// The names that are an extent of a block somewhere, as they are.

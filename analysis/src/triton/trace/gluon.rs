@@ -17,7 +17,7 @@ use super::registers::Asked;
 use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
 use super::{Dialect, Emitted, Frame, Made, Tracer, identity, not_modelled};
 use crate::diagnostics::Code;
-use crate::finding::{Finding, Origin, Reason};
+use crate::finding::{Finding, Origin, Reason, Remedy};
 
 /// Functions on each element of tensors, whose result has the type of what they are given.
 const ELEMENTWISE: [&str; 46] = [
@@ -135,7 +135,7 @@ const EFFECTS: [&str; 58] = [
 const REDUCTIONS: [&str; 7] = ["sum", "max", "min", "xor_sum", "reduce_or", "argmax", "argmin"];
 
 /// What is not modelled, but is known to do nothing beside giving a result.
-const PURE: [&str; 4] = ["bitonic_merge", "cat", "dot_scaled", "swizzle2d"];
+const PURE: [&str; 3] = ["bitonic_merge", "cat", "swizzle2d"];
 
 /// Names of classes and functions under which others stand.
 const OWNERS: [&str; 16] = [
@@ -496,6 +496,7 @@ impl Tracer<'_> {
             "softmax" => self.softmax(frame, expr, &args),
             "sort" | "topk" | "flip" => self.rearranged(frame, expr, name, &args),
             "dot" => self.dot(frame, expr, &args),
+            "dot_scaled" => self.dot_scaled(frame, expr, &args),
             "tcgen05_mma_barrier_count" => unknown("the arrivals of a barrier"),
             "interleave" => match self.tensor_call(frame, expr, "join", args) {
                 Value::Tensor(pairs) => {
@@ -547,6 +548,55 @@ impl Tracer<'_> {
             _ => return Value::Unknown(reason),
         };
         Value::Tensor(Tensor { id, dtype: first.dtype, shape: Rc::new(shape), layout })
+    }
+
+    /// `tl.dot_scaled`: at most what it takes where its operands are unpacked and scaled to 16 bits first, as devices without an instruction for it do.
+    fn dot_scaled(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let side = |places: [usize; 4], names: [&str; 4]| {
+            let at = |nth: usize| args.get(places[nth], names[nth]).cloned();
+            let is_packed = matches!(at(2), Some(Value::Str(format)) if &*format == "e2m1");
+            let along_k = at(3).and_then(|it| it.truth()) != Some(false);
+            (at(0), at(1), is_packed, along_k)
+        };
+        let left = side([0, 1, 2, 8], ["lhs", "lhs_scale", "lhs_format", "lhs_k_pack"]);
+        let right = side([3, 4, 5, 9], ["rhs", "rhs_scale", "rhs_format", "rhs_k_pack"]);
+        let (Some(Value::Tensor(one)), Some(Value::Tensor(two))) = (&left.0, &right.0) else {
+            let reason = super::operators::first_unknown(&args.all());
+            let reason = reason.unwrap_or_else(|| Reason::new("a scaled product of something else than tensors"));
+            return self.unknown_call(frame, expr, reason, args);
+        };
+        let doubled = |shape: &[u64], (is_packed, axis): (bool, usize)| {
+            let mut shape = shape.to_vec();
+            if let Some(extent) = shape.len().checked_sub(axis).and_then(|axis| shape.get_mut(axis)) {
+                *extent *= 1 + u64::from(is_packed);
+            }
+            shape
+        };
+        let shapes = [
+            doubled(&one.shape, (left.2, if left.3 { 1 } else { 2 })),
+            doubled(&two.shape, (right.2, if right.3 { 2 } else { 1 })),
+        ];
+        let mut operands = Vec::new();
+        for ((tensor, scale), shape) in [(one, &left.1), (two, &right.1)].into_iter().zip(shapes) {
+            let mut made_of = vec![tensor.id];
+            made_of.extend(scale.iter().flat_map(|scale| ids(std::slice::from_ref(scale))));
+            let reason = Reason::new("how the operands of `tl.dot_scaled` are unpacked and scaled is not modelled");
+            let kind = self.asks(Asked::UpTo(bytes_of(&shape, 32), reason));
+            let identity = identity(("scaled", &shape));
+            let op =
+                Emitted { name: "scaled", effect: Effect::None, operands: &made_of, of: Type::Tensor, identity, kind };
+            let id = self.emit(frame, expr, op);
+            let layout = self.choice_for(id);
+            operands.push(Value::Tensor(Tensor { id, dtype: Dtype::named("bfloat16"), shape: Rc::new(shape), layout }));
+        }
+        operands.extend(args.get(6, "acc").cloned().filter(|acc| !matches!(acc, Value::None)));
+        let mut of_dot = Args::of(operands);
+        of_dot.named.extend(args.named("out_dtype").map(|dtype| ("out_dtype".into(), dtype.clone())));
+        self.program.is_guessed = true;
+        match self.dot(frame, expr, &of_dot) {
+            Value::Tensor(tensor) => Value::Tensor(Tensor { layout: self.choice_for(tensor.id), ..tensor }),
+            other => other,
+        }
     }
 
     /// `tl.softmax`, as the library writes it.
@@ -601,6 +651,13 @@ impl Tracer<'_> {
             let reason = reason.unwrap_or_else(|| Reason::new("a product of something else than tensors"));
             return self.unknown_call(frame, expr, reason, args);
         };
+        if let (true, Some((name, example))) =
+            (one.dtype == Dtype::ANY || two.dtype == Dtype::ANY, self.untyped.iter().next())
+        {
+            let remedy = Remedy::Value { param: name.clone(), example };
+            let reason = Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy));
+            return self.unknown_call(frame, expr, reason, args);
+        }
         let (mut shape, columns) = ((*one.shape).clone(), two.shape.last().copied());
         if let (Some(last), Some(columns)) = (shape.last_mut(), columns) {
             *last = columns;
@@ -766,6 +823,8 @@ impl Tracer<'_> {
         let is_volatile = args.named("volatile").and_then(Value::truth) == Some(true);
         let effect = if is_volatile { Effect::Writes } else { Effect::Reads };
         let mut operands = self.operands(frame, expr, &args.all());
+        let told = pointer.and_then(|pointer| self.as_pointer(pointer));
+        let pointer = told.as_ref().or(pointer);
         if let Some(reason) = pointer.and_then(|pointer| self.untold_pointer(pointer)) {
             return Value::Unknown(reason);
         }
@@ -847,7 +906,14 @@ impl Tracer<'_> {
     fn atomic(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
         let mut operands = self.operands(frame, expr, &args.all());
         let place = args.get(0, "pointer").or_else(|| args.named("ptr"));
+        let told = place.and_then(|pointer| self.as_pointer(pointer));
+        let place = told.as_ref().or(place);
         if let Some(reason) = place.and_then(|pointer| self.untold_pointer(pointer)) {
+            return self.unknown_call(frame, expr, reason, args);
+        }
+        if let (Dialect::Triton, Some(reason)) =
+            (self.launch.dialect, super::operators::first_unknown(&args.all()))
+        {
             return self.unknown_call(frame, expr, reason, args);
         }
         if let (true, Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
@@ -1048,8 +1114,8 @@ impl Tracer<'_> {
             return unknown("a scan of nothing");
         };
         let axis = if axis < 0 { axis + first.shape.len() as i64 } else { axis }.max(0) as usize;
-        self.along_axis(frame, expr, first);
-        let mut inputs = inputs.clone();
+        let first = self.along_axis(frame, expr, first);
+        let mut inputs = [&[first], &inputs[1..]].concat();
         if name != "associative_scan" {
             for input in &mut inputs {
                 let dtype = accumulated("sum", input.dtype, args.named("dtype"));

@@ -259,7 +259,9 @@ impl Tracer<'_> {
         }
         let has_float = values.iter().any(|value| matches!(value, Value::Float(_)));
         match found {
-            Some(dtype) if has_float && !dtype.is_floating() && !dtype.is_pointer() => Dtype::named("float32"),
+            Some(dtype) if has_float && !dtype.is_floating() && !dtype.is_pointer() && dtype != Dtype::ANY => {
+                Dtype::named("float32")
+            }
             Some(dtype) => dtype,
             None => values.first().map_or(Dtype::named("int32"), |value| self.number_type(value)),
         }
@@ -269,6 +271,9 @@ impl Tracer<'_> {
 fn wider(one: Dtype, two: Dtype) -> Dtype {
     if one.is_pointer() || two.is_pointer() {
         return if one.is_pointer() { one } else { two };
+    }
+    if one == Dtype::ANY || two == Dtype::ANY {
+        return Dtype::ANY;
     }
     if !one.is_floating() && !two.is_floating() && (one == Dtype::UNTOLD || two == Dtype::UNTOLD) {
         return Dtype::UNTOLD;

@@ -343,7 +343,7 @@ impl Tracer<'_> {
         body: &[StmtId],
     ) {
         // Loops of none and of one round have been taken care of.
-        let runs = bounds.iter().all(|bound| bound.int().is_some());
+        let runs = std::mem::take(&mut self.runs) || bounds.iter().all(|bound| bound.int().is_some());
         let index = bounds.iter().find_map(|bound| match bound {
             Value::Scalar(scalar) if scalar.dtype.bits == 64 => Some(scalar.dtype),
             _ => None,

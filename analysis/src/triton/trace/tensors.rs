@@ -167,6 +167,9 @@ impl Tracer<'_> {
         if let Some(&widest) = self.widest.get(&tensor.id) {
             self.widest.insert(id, widest);
         }
+        if self.widened.contains(&tensor.id) {
+            self.widened.insert(id);
+        }
         if let Some(&cost) = self.costs.get(&tensor.id) {
             self.costs.insert(id, cost);
         }
@@ -778,6 +781,9 @@ fn of_shaped(value: &Value, name: &str) -> Value {
 
 fn of_dtype(dtype: Dtype, name: &str) -> Option<Value> {
     Some(match name {
+        "primitive_bitwidth" | "int_bitwidth" | "fp_mantissa_width" | "itemsize" | "name" if dtype == Dtype::ANY => {
+            unknown("an element type that nobody says")
+        }
         "primitive_bitwidth" | "int_bitwidth" | "fp_mantissa_width" => Value::Int(i64::from(dtype.bits)),
         "itemsize" => Value::Int(dtype.bytes() as i64),
         "element_ty" => Value::Dtype(dtype.element()),
@@ -789,6 +795,9 @@ fn of_dtype(dtype: Dtype, name: &str) -> Option<Value> {
 
 fn dtype_method(dtype: Dtype, name: &str) -> Option<Value> {
     let is_int = dtype.name.starts_with("int") || dtype.name.starts_with("uint");
+    if dtype == Dtype::ANY && name.starts_with("is_") {
+        return Some(unknown("an element type that nobody says"));
+    }
     Some(Value::Bool(match name {
         "is_fp8" => dtype.is_float8(),
         "is_floating" => dtype.is_floating(),
