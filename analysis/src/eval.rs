@@ -378,8 +378,7 @@ impl Evaluator<'_> {
         let (then, otherwise) = (self.value(then), self.value(otherwise));
         let by_case = match split(&condition) {
             Some((by, [holds, fails])) => {
-                let (then, otherwise) =
-                    (choice::narrowed(&then, by, &holds), choice::narrowed(&otherwise, by, &fails));
+                let (then, otherwise) = (choice::narrowed(&then, by, &holds), choice::narrowed(&otherwise, by, &fails));
                 choice::joined((&then, &holds), (&otherwise, &fails), by)
             }
             None => None,

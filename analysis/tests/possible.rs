@@ -63,10 +63,13 @@ def rows(x, y, n, BLOCK: tl.constexpr):
 
 #[test]
 fn an_extent_is_a_power_of_two() {
-    check(ROWS, expect![[r#"
+    check(
+        ROWS,
+        expect![[r#"
         rows
            | 0 fits
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -192,10 +195,13 @@ def turned(x, y, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
     tl.store(y + at, tl.trans(tl.load(x + at)))
 ";
-    check(text, expect![[r#"
+    check(
+        text,
+        expect![[r#"
         turned
            | 0 fits
-    "#]]);
+    "#]],
+    );
     let (host, file) = host(text);
     assert!(host.snapshot().diagnostics(file).expect("no edit").is_empty());
 }

@@ -101,7 +101,8 @@ fn on_devices<'db>(
         let own = &own[..own.len().min(more)];
         more -= own.len();
         let ways = own.iter().map(|(way, _)| {
-            let is_it = |(other, _): &&(Scenario, CameTo)| other.values == way.values && other.num_warps == way.num_warps;
+            let is_it =
+                |(other, _): &&(Scenario, CameTo)| other.values == way.values && other.num_warps == way.num_warps;
             let cell = |weighed: &Option<&Weighed>| Some(weighed.as_ref()?.ways.iter().find(is_it)?.1.clone());
             let scenario = Scenario { arch: scenario.arch, ..way.clone() };
             Configuration { scenario, cells: of_row.iter().map(cell).collect(), ways: Vec::new() }

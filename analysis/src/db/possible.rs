@@ -130,7 +130,8 @@ impl Weighing<'_, '_> {
 
     fn each(&mut self, scenario: &Scenario, values: Vec<Vec<(String, Constant)>>) -> Result<(), Reason> {
         values.into_iter().try_for_each(|given| {
-            let with = |scenario: Scenario, (name, value): &(String, Constant)| scenario.where_it_is(name, value, POSSIBLE);
+            let with =
+                |scenario: Scenario, (name, value): &(String, Constant)| scenario.where_it_is(name, value, POSSIBLE);
             self.split(&given.iter().fold(scenario.clone(), with), None)
         })
     }
@@ -180,7 +181,8 @@ impl Weighing<'_, '_> {
     }
 }
 
-const TOO_MANY: &str = "more values are possible than tilefit looks at; a comment `# tilefit: NAME=value` says which count";
+const TOO_MANY: &str =
+    "more values are possible than tilefit looks at; a comment `# tilefit: NAME=value` says which count";
 
 fn each_of(name: &str, range: &Range) -> Vec<Vec<(String, Constant)>> {
     range.values().into_iter().map(|value| vec![(name.to_owned(), value)]).collect()

@@ -93,7 +93,7 @@ pub(crate) enum Verdict {
     Exceeds,
     /// A `static_assert` is not satisfied.
     Refused,
-    /// With some of what may be given for what the file leaves open, and not with all.
+    /// It fits with some of what may be given for what the file leaves open; with the rest it does not, or that is not known.
     Depends,
     /// Sizes are missing.
     Unknown,

@@ -142,7 +142,15 @@ pub(super) fn traced<'db>(
             let finding = failure.finding(ast.name(function.name).unwrap_or_default(), name_origin);
             let (program, functions) = (Program::default(), vec![None]);
             let (untyped, undecided) = Default::default();
-            let trace = Trace { program, notes: Vec::new(), findings: vec![finding], functions, untyped, undecided, open_loops: 0 };
+            let trace = Trace {
+                program,
+                notes: Vec::new(),
+                findings: vec![finding],
+                functions,
+                untyped,
+                undecided,
+                open_loops: 0,
+            };
             let too_large = [Reason::new("the kernel is too large to be analysed")];
             let planned = plan(&trace.program, &too_large, Rules::Triton);
             (trace, planned, config(db).limits.steps, false)

@@ -124,7 +124,11 @@ pub(super) fn narrowed(value: &Constant, by: u32, cases: &[u32]) -> Constant {
 }
 
 /// What is one value in some cases, and another one in others; `None` where that is not one of a few values.
-pub(super) fn joined((one, some): (&Constant, &[u32]), (other, others): (&Constant, &[u32]), by: u32) -> Option<Constant> {
+pub(super) fn joined(
+    (one, some): (&Constant, &[u32]),
+    (other, others): (&Constant, &[u32]),
+    by: u32,
+) -> Option<Constant> {
     if let (Constant::Tuple(one), Constant::Tuple(other)) = (one, other)
         && one.len() == other.len()
     {
@@ -160,6 +164,11 @@ pub(super) fn either(one: &Constant, other: &Constant) -> Option<Constant> {
 fn is_plain(value: &Constant) -> bool {
     matches!(
         value,
-        Constant::Int(_) | Constant::Bool(_) | Constant::Float(_) | Constant::Str(_) | Constant::None | Constant::Member(_)
+        Constant::Int(_)
+            | Constant::Bool(_)
+            | Constant::Float(_)
+            | Constant::Str(_)
+            | Constant::None
+            | Constant::Member(_)
     )
 }

@@ -430,9 +430,7 @@ impl Run<'_> {
             (true, true) => {
                 // Nothing runs behind it.
                 return Ok(match (first, second) {
-                    (Flow::Return(one), Flow::Return(other)) => {
-                        Flow::Return(either(one, other, self.evaluator.scope))
-                    }
+                    (Flow::Return(one), Flow::Return(other)) => Flow::Return(either(one, other, self.evaluator.scope)),
                     (Flow::Return(value), _) | (_, Flow::Return(value)) => Flow::Return(value),
                     _ => Flow::Ends,
                 });

@@ -6,8 +6,8 @@ use serde::Serialize;
 use tilefit_syntax::TextRange;
 
 use crate::confirm::{Outcome, Question};
-use crate::finding::Reason;
 use crate::db::{self, Configuration, Configurations};
+use crate::finding::Reason;
 use crate::triton::scenario::Scenario;
 
 use super::inlay_hints::InlayHint;

@@ -712,7 +712,13 @@ pub fn passed(value: &Constant, is_constexpr: bool) -> Passed {
     match value {
         Constant::Unknown(_) | Constant::Object(_) | Constant::Record(_) | Constant::Local(_) => Passed::Nothing,
         Constant::Function(_) => Passed::Nothing,
-        Constant::OneOf(choice) => if is_constexpr { Passed::OneOf(choice.clone()) } else { Passed::Nothing },
+        Constant::OneOf(choice) => {
+            if is_constexpr {
+                Passed::OneOf(choice.clone())
+            } else {
+                Passed::Nothing
+            }
+        }
         // Without `constexpr` a number is a value of the launch, and no constant; but the launcher compiles a kernel of its own for 1.
         value
             if is_lasting(value)

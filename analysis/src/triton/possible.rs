@@ -101,7 +101,8 @@ fn with_another(mut values: Vec<Constant>) -> Vec<Constant> {
             distinct.push(value);
         }
     }
-    let numbers = distinct.iter().filter_map(|value| if let Constant::Int(number) = value { Some(*number) } else { None });
+    let numbers =
+        distinct.iter().filter_map(|value| if let Constant::Int(number) = value { Some(*number) } else { None });
     distinct.push(Constant::Int(numbers.max().unwrap_or(1).saturating_add(1).max(2)));
     distinct
 }
@@ -109,9 +110,8 @@ fn with_another(mut values: Vec<Constant>) -> Vec<Constant> {
 /// The names that are only compared with constants, each with those.
 fn compared(ast: &Ast, scope: &dyn Scope) -> BTreeMap<ExprId, Vec<Constant>> {
     let mut found: BTreeMap<ExprId, Vec<Constant>> = BTreeMap::new();
-    let is_plain = |value: &Constant| {
-        matches!(value, Constant::Int(_) | Constant::Str(_) | Constant::Bool(_) | Constant::None)
-    };
+    let is_plain =
+        |value: &Constant| matches!(value, Constant::Int(_) | Constant::Str(_) | Constant::Bool(_) | Constant::None);
     for (_, expr) in ast.exprs() {
         let Expr::Compare { left, rest } = expr else { continue };
         let [(op, right)] = rest.as_slice() else { continue };
@@ -122,7 +122,9 @@ fn compared(ast: &Ast, scope: &dyn Scope) -> BTreeMap<ExprId, Vec<Constant>> {
             };
             let values = match (op, value) {
                 (CompareOp::Eq | CompareOp::Ne | CompareOp::Is | CompareOp::IsNot, value) => vec![value],
-                (CompareOp::In | CompareOp::NotIn, Constant::List(values) | Constant::Tuple(values)) if of == *left => values,
+                (CompareOp::In | CompareOp::NotIn, Constant::List(values) | Constant::Tuple(values)) if of == *left => {
+                    values
+                }
                 _ => continue,
             };
             if values.iter().all(is_plain) {

@@ -616,7 +616,9 @@ impl Call {
                 let option = keyword.as_deref().unwrap_or_default();
                 if options.set(option, value) {
                     match value {
-                        Constant::OneOf(choice) => _ = scenario.possible.insert(option.to_owned(), Some(choice.clone())),
+                        Constant::OneOf(choice) => {
+                            _ = scenario.possible.insert(option.to_owned(), Some(choice.clone()))
+                        }
                         Constant::Unknown(_) => _ = scenario.possible.insert(option.to_owned(), None),
                         _ => {}
                     }

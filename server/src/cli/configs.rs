@@ -95,11 +95,15 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     for together in paths.chunks(FILES_TOGETHER) {
         let sources = Source::read_all_and_confirm(together, &config, asking.as_mut());
         let each = together.iter().zip(sources);
-        workers::in_order(each, |(path, source)| Ok::<_, String>(of_file(arguments, path, &source?)), |done| match done {
-            Err(message) => failures.push(message),
-            Ok(Some(file)) => files.push(file),
-            Ok(None) => {}
-        });
+        workers::in_order(
+            each,
+            |(path, source)| Ok::<_, String>(of_file(arguments, path, &source?)),
+            |done| match done {
+                Err(message) => failures.push(message),
+                Ok(Some(file)) => files.push(file),
+                Ok(None) => {}
+            },
+        );
     }
     match arguments.format {
         Format::Table => {
@@ -132,9 +136,8 @@ fn of_file(arguments: &Arguments, path: &PathBuf, source: &Source) -> Option<OfF
 
 /// Most bytes first; what is possible stays behind the configuration that leaves it open.
 fn by_bytes(rows: Vec<ConfigurationView>) -> Vec<ConfigurationView> {
-    let most = |row: &ConfigurationView| {
-        row.on.first().cloned().flatten().map(|on| on.high.unwrap_or(u64::MAX).max(on.low))
-    };
+    let most =
+        |row: &ConfigurationView| row.on.first().cloned().flatten().map(|on| on.high.unwrap_or(u64::MAX).max(on.low));
     let mut written: Vec<Vec<ConfigurationView>> = Vec::new();
     for row in rows {
         match written.last_mut() {

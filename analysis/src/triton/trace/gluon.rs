@@ -911,9 +911,7 @@ impl Tracer<'_> {
         if let Some(reason) = place.and_then(|pointer| self.untold_pointer(pointer)) {
             return self.unknown_call(frame, expr, reason, args);
         }
-        if let (Dialect::Triton, Some(reason)) =
-            (self.launch.dialect, super::operators::first_unknown(&args.all()))
-        {
+        if let (Dialect::Triton, Some(reason)) = (self.launch.dialect, super::operators::first_unknown(&args.all())) {
             return self.unknown_call(frame, expr, reason, args);
         }
         if let (true, Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =

@@ -413,7 +413,8 @@ impl Tracer<'_> {
         self.program.body.each(&mut |op| is_through_descriptor |= matches!(op.kind, Kind::StagedLoad { .. }));
         self.program.is_guessed = true;
         if is_through_descriptor {
-            let reason = Reason::new("what a loop with `warp_specialize` takes that loads through descriptors is not modelled");
+            let reason =
+                Reason::new("what a loop with `warp_specialize` takes that loads through descriptors is not modelled");
             self.notes.push(Note { at, reason });
         }
     }

@@ -389,7 +389,17 @@ pub(super) fn unknown_for<'v>(values: impl IntoIterator<Item = &'v Value>, what:
         Value::Unknown(reason) => Some(reason.clone()),
         value => first_unknown(value.elements().unwrap_or_default()),
     };
-    values.into_iter().find_map(part).map_or_else(|| unknown(what), |reason| Value::Unknown(reason.of(what)))
+    let of_tensor = |reason: Reason| {
+        let remedy = match reason.remedy() {
+            // A tensor is no number, whatever the number is that it hangs on.
+            Some(Remedy::Value { param, example: "128" }) => {
+                Some(Remedy::Value { param: param.clone(), example: "64" })
+            }
+            remedy => remedy.cloned(),
+        };
+        Value::Unknown(reason.of(what).with_remedy(remedy))
+    };
+    values.into_iter().find_map(part).map_or_else(|| unknown(what), of_tensor)
 }
 
 pub(super) fn first_unknown(values: &[Value]) -> Option<Reason> {

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use tilefit_syntax::ast::ExprId;
 
 use super::super::language::Dtype;
-use super::super::possible::MOST_ELEMENTS;
 use super::super::layouts::{self, Layout, inference};
+use super::super::possible::MOST_ELEMENTS;
 use super::super::program::{Effect, Kind, Op, Type, ValueId, elements};
 use super::super::shared_layout::SharedLayout;
 use super::calls::{Args, class_method, is_property};
