@@ -95,6 +95,16 @@ pub struct Launch {
     pub specs: BTreeMap<ExprId, Result<u64, Reason>>,
     /// Arguments that are multiples of 16, where that is known.
     pub divisible: Option<BTreeSet<String>>,
+    /// What to take of the loops whose bounds hang on a number that has no value, in the order in which they are met; of all others, several rounds.
+    pub open_loops: Vec<OpenRounds>,
+}
+
+/// How often a loop goes round of which that is not known: more than that the compiler does not tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenRounds {
+    Never,
+    Once,
+    Several,
 }
 
 /// Who chooses the layouts of registers.
@@ -143,6 +153,10 @@ pub struct Trace {
     pub functions: Vec<Option<BlockKey>>,
     /// Parameters of which nobody says what they are, and that are no numbers, each with an example of what to say.
     pub untyped: BTreeMap<String, &'static str>,
+    /// Parameters without values that decide which statements the kernel has.
+    pub undecided: BTreeSet<String>,
+    /// Loops whose bounds hang on a number that has no value.
+    pub open_loops: usize,
 }
 
 /// Helpers that call helpers deeper than this are not followed.
@@ -217,6 +231,11 @@ impl<'a> Tracer<'a> {
             is_overlapped: false,
             untold: HashMap::new(),
             untyped: BTreeMap::new(),
+            undecided: BTreeSet::new(),
+            has_any: false,
+            open_loops: 0,
+            runs: false,
+            specialized: None,
             constants: BTreeSet::new(),
             constexprs: 0,
             unpinned: BTreeMap::new(),
@@ -268,6 +287,15 @@ struct Tracer<'a> {
     untold: HashMap<ValueId, Rc<str>>,
     /// Those of them that turned out to be no numbers, each with an example.
     untyped: BTreeMap<String, &'static str>,
+    undecided: BTreeSet<String>,
+    /// Something has elements of which nobody says what they are.
+    has_any: bool,
+    /// Loops that were met whose bounds hang on a number that has no value.
+    open_loops: usize,
+    /// The loop that comes next goes round several times.
+    runs: bool,
+    /// A loop that the author wants tasks to be made of.
+    specialized: Option<Origin>,
     constants: BTreeSet<ValueId>,
     /// What is computed is for Python alone, and not a part of the kernel.
     constexprs: u32,
@@ -373,8 +401,22 @@ impl Tracer<'_> {
         self.program.scratch = sizes;
         let target = self.is_amd().then_some(self.launch.hardware.capability);
         tlx_amd::padding::pad(&mut self.program, &self.unpinned, target);
-        let Tracer { program, notes, findings, functions, untyped, .. } = self;
-        Trace { program, notes, findings, functions, untyped }
+        self.settle_specialized();
+        let Tracer { program, notes, findings, functions, untyped, undecided, open_loops, .. } = self;
+        Trace { program, notes, findings, functions, untyped, undecided, open_loops }
+    }
+
+    /// Of loops that load through pointers alone the compiler makes no tasks: they take what others take.
+    fn settle_specialized(&mut self) {
+        let Some(at) = self.specialized else { return };
+        let mut is_through_descriptor = self.launch.dialect != Dialect::Triton;
+        self.program.body.each(&mut |op| is_through_descriptor |= matches!(op.kind, Kind::StagedLoad { .. }));
+        self.program.is_guessed = true;
+        if is_through_descriptor {
+            let reason =
+                Reason::new("what a loop with `warp_specialize` takes that loads through descriptors is not modelled");
+            self.notes.push(Note { at, reason });
+        }
     }
 
     fn new_value(&mut self, of: Type) -> ValueId {

@@ -169,6 +169,9 @@ impl Tracer<'_> {
                 _ => {}
             }
         }
+        if let Some(shape) = &shape {
+            self.check_block(frame, at, shape);
+        }
         let dtype = match dtype.unwrap_or_else(|| self.promoted(values)) {
             // Nothing else is done to pointers.
             Dtype::UNTOLD if !matches!(name, "add" | "sub" | "where") => Dtype::named("int32"),
@@ -256,7 +259,9 @@ impl Tracer<'_> {
         }
         let has_float = values.iter().any(|value| matches!(value, Value::Float(_)));
         match found {
-            Some(dtype) if has_float && !dtype.is_floating() && !dtype.is_pointer() => Dtype::named("float32"),
+            Some(dtype) if has_float && !dtype.is_floating() && !dtype.is_pointer() && dtype != Dtype::ANY => {
+                Dtype::named("float32")
+            }
             Some(dtype) => dtype,
             None => values.first().map_or(Dtype::named("int32"), |value| self.number_type(value)),
         }
@@ -266,6 +271,9 @@ impl Tracer<'_> {
 fn wider(one: Dtype, two: Dtype) -> Dtype {
     if one.is_pointer() || two.is_pointer() {
         return if one.is_pointer() { one } else { two };
+    }
+    if one == Dtype::ANY || two == Dtype::ANY {
+        return Dtype::ANY;
     }
     if !one.is_floating() && !two.is_floating() && (one == Dtype::UNTOLD || two == Dtype::UNTOLD) {
         return Dtype::UNTOLD;
@@ -373,6 +381,25 @@ pub(super) fn ids(values: &[Value]) -> Vec<ValueId> {
     let mut leaves = Vec::new();
     values.iter().for_each(|value| value.leaves(&mut leaves));
     leaves.into_iter().map(|(id, _)| id).collect()
+}
+
+/// What is not known because of one of some values, or of a part of one, is not known for that value's reason.
+pub(super) fn unknown_for<'v>(values: impl IntoIterator<Item = &'v Value>, what: &str) -> Value {
+    let part = |value: &Value| match value {
+        Value::Unknown(reason) => Some(reason.clone()),
+        value => first_unknown(value.elements().unwrap_or_default()),
+    };
+    let of_tensor = |reason: Reason| {
+        let remedy = match reason.remedy() {
+            // A tensor is no number, whatever the number is that it hangs on.
+            Some(Remedy::Value { param, example: "128" }) => {
+                Some(Remedy::Value { param: param.clone(), example: "64" })
+            }
+            remedy => remedy.cloned(),
+        };
+        Value::Unknown(reason.of(what).with_remedy(remedy))
+    };
+    values.into_iter().find_map(part).map_or_else(|| unknown(what), of_tensor)
 }
 
 pub(super) fn first_unknown(values: &[Value]) -> Option<Reason> {
