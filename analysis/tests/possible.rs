@@ -66,9 +66,22 @@ fn an_extent_is_a_power_of_two() {
     check(
         ROWS,
         expect![[r#"
-        rows
-           | 0 fits
-    "#]],
+            rows
+              BLOCK= | 0..16 fits
+              possible BLOCK=1 | 0..4 fits
+              possible BLOCK=2 | 0..8 fits
+              possible BLOCK=4 | 0..16 fits
+              possible BLOCK=8 | 0..16 fits
+              possible BLOCK=16 | 0..16 fits
+              possible BLOCK=32 | 0..16 fits
+              possible BLOCK=64 | 0..16 fits
+              … 10 more
+              possible BLOCK=131072 | 0..16 fits
+              possible BLOCK=262144 | 0..16 fits
+              possible BLOCK=524288 | 0..16 fits
+              possible BLOCK=1048576 | 0..16 fits
+              it depends on what is given for what the file leaves open
+        "#]],
     );
 }
 
@@ -84,7 +97,11 @@ fn the_host_narrows_what_is_possible() {
         ),
         expect![[r#"
             rows
-               | 0 fits
+              BLOCK= | 0..16 fits
+              possible BLOCK=16 | 0..16 fits
+              possible BLOCK=32 | 0..16 fits
+              possible BLOCK=64 | 0..16 fits
+              the compiler chooses the layouts of registers
         "#]],
     );
 }
@@ -198,9 +215,21 @@ def turned(x, y, BLOCK: tl.constexpr):
     check(
         text,
         expect![[r#"
-        turned
-           | 0 fits
-    "#]],
+            turned
+              BLOCK= | 0..4194304 depends
+              possible BLOCK=1 | 0..4 fits
+              possible BLOCK=2 | 0..16 fits
+              possible BLOCK=4 | 0..64 fits
+              possible BLOCK=8 | 0..256 fits
+              possible BLOCK=16 | 0..1024 fits
+              possible BLOCK=32 | 0..4096 fits
+              possible BLOCK=64 | 0..16384 fits
+              possible BLOCK=128 | 0..65536 fits
+              possible BLOCK=256 | 0..262144 unknown
+              possible BLOCK=512 | 0..1048576 unknown
+              possible BLOCK=1024 | 0..4194304 unknown
+              it depends on what is given for what the file leaves open
+        "#]],
     );
     let (host, file) = host(text);
     assert!(host.snapshot().diagnostics(file).expect("no edit").is_empty());

@@ -692,7 +692,10 @@ impl Tracer<'_> {
             is_left_at_hand: false,
             is_exact,
         };
-        let layout = self.layout_of_product(id, &product);
+        // What becomes of a tensor that is multiplied with itself is not modelled.
+        let is_square = one.id == two.id;
+        self.program.is_guessed |= is_square;
+        let layout = if is_square { self.choice_for(id) } else { self.layout_of_product(id, &product) };
         let is_left_at_hand = one.dtype.bits == 16 && self.feeds(&one.layout, &layout);
         let product = Product { is_left_at_hand, ..product };
         self.program.products.insert(id, product);
@@ -714,11 +717,11 @@ impl Tracer<'_> {
     fn layout_of_product(&mut self, id: ValueId, product: &Product) -> Registers {
         let shape = product.result.shape.clone();
         let region = self.regions.last().copied().unwrap_or_default();
-        self.products.entry(region).or_default().push(shape.clone());
+        self.products.entry(region).or_default().push((id, shape.clone()));
         let here = self.learnt.products.get(&region).map_or(&[][..], Vec::as_slice);
         let is_tall = |shape: &Vec<u64>| shape.first() >= shape.last();
         // Which of several the compiler looks at first is not known.
-        let agree = here.iter().all(|other| is_tall(other) == is_tall(&shape) && other.len() == shape.len());
+        let agree = here.iter().all(|(_, other)| is_tall(other) == is_tall(&shape) && other.len() == shape.len());
         let machine = Machine { hardware: self.launch.hardware, warps: self.warps, stages: 1, flattens: false };
         let Ok(shape) = super::registers::narrow(&shape) else { return self.choice_for(id) };
         let (warps, bits) = (self.warps as u32, product.operands[0].bits);

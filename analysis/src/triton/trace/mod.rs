@@ -35,6 +35,7 @@ use super::layouts::{Hardware, Layout};
 use super::program::{
     Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Scratch, ScratchId, Site, Type, Use, ValueId,
 };
+use super::simplify::needed;
 use crate::eval::Constant;
 use crate::finding::{Finding, Note, Origin, Reason};
 use registers::Asked;
@@ -172,6 +173,7 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
     for _ in 0..MOST_GUESSES {
         let mut tracer = Tracer::new(environment, launch, learnt.clone());
         tracer.kernel(ast);
+        tracer.forget_unneeded_products();
         let is_settled =
             !tracer.is_overrated && tracer.products == learnt.products && tracer.accesses == learnt.accesses;
         if is_settled {
@@ -192,8 +194,8 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
 struct Learnt {
     /// What is known of what loops carry, where a round showed that it is less than of what they start with.
     guesses: HashMap<ValueId, Option<AxisInfo>>,
-    /// The shapes of products, by the block that they stand in.
-    products: HashMap<u32, Vec<Vec<u64>>>,
+    /// Products that anything is needed for, with their shapes, by the block that they stand in.
+    products: HashMap<u32, Vec<(ValueId, Vec<u64>)>>,
     accesses: Accesses,
 }
 
@@ -322,8 +324,8 @@ struct Tracer<'a> {
     widest: HashMap<ValueId, u32>,
     /// A round showed that less is known than was taken for known, and what was followed since rests on too much.
     is_overrated: bool,
-    /// The shapes of products, by the block that they stand in.
-    products: HashMap<u32, Vec<Vec<u64>>>,
+    /// Products that anything is needed for, with their shapes, by the block that they stand in.
+    products: HashMap<u32, Vec<(ValueId, Vec<u64>)>>,
     accesses: Accesses,
     /// The loop around carries something from round to round.
     carries: bool,
@@ -404,6 +406,16 @@ impl Tracer<'_> {
         self.settle_specialized();
         let Tracer { program, notes, findings, functions, untyped, undecided, open_loops, .. } = self;
         Trace { program, notes, findings, functions, untyped, undecided, open_loops }
+    }
+
+    /// What nobody needs is not there when the compiler chooses the layouts of products.
+    fn forget_unneeded_products(&mut self) {
+        let Some(body) = self.blocks.last() else { return };
+        let needed = needed(body, self.program.types.len());
+        for products in self.products.values_mut() {
+            products.retain(|(id, _)| needed[id.0 as usize]);
+        }
+        self.products.retain(|_, products| !products.is_empty());
     }
 
     /// Of loops that load through pointers alone the compiler makes no tasks: they take what others take.

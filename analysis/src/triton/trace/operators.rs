@@ -8,7 +8,8 @@ use super::super::language::Dtype;
 use super::super::program::{Effect, Kind, Type, ValueId};
 use super::statements::op_name;
 use super::value::{Registers, Scalar, Tensor, Value, unknown};
-use super::{Emitted, Frame, Tracer, identity};
+use super::{Dialect, Emitted, Frame, Tracer, identity};
+use crate::diagnostics::Code;
 use crate::finding::{Reason, Remedy};
 
 /// Operations on elements that take next to nothing (`lib/Dialect/TritonGPU/Transforms/RemoveLayoutConversions.cpp` weighs what is computed again).
@@ -35,12 +36,33 @@ impl Tracer<'_> {
                     [left, right].map(|value| if matches!(value, Value::Unknown(_)) { &Value::Int(1) } else { value });
                 self.each_as(frame, at, op_name(op), identity(reason), &known.map(Value::clone), None)
             }
+            (Value::Tensor(_), Value::Unknown(reason)) | (Value::Unknown(reason), Value::Tensor(_))
+                if self.is_open_number(frame, reason) =>
+            {
+                let both = self.with_number(frame, at, reason, [left, right]);
+                self.elementwise(frame, at, op_name(op), &both, None)
+            }
             (Value::Unknown(reason), _) | (_, Value::Unknown(reason)) => Value::Unknown(reason.clone()),
             (Value::Scalar(_) | Value::Tensor(_), _) | (_, Value::Scalar(_) | Value::Tensor(_)) => {
                 self.elementwise(frame, at, op_name(op), &[left.clone(), right.clone()], None)
             }
             _ => known(op, left, right).unwrap_or_else(|| unknown("an operator on something else than numbers")),
         }
+    }
+
+    /// Whether something is a number without a value, which a tensor may be combined with whatever it is.
+    fn is_open_number(&self, frame: &Frame, reason: &Reason) -> bool {
+        let is_number = matches!(reason.remedy(), Some(Remedy::Value { example: "128", .. }));
+        is_number && !frame.is_host && self.launch.dialect == Dialect::Triton
+    }
+
+    /// Two operands, of which the one that is not known is a number that the launch gives.
+    fn with_number(&mut self, frame: &Frame, at: ExprId, reason: &Reason, operands: [&Value; 2]) -> [Value; 2] {
+        let number = self.scalar(frame, at, "number", Dtype::named("int32"), &[]);
+        if let Value::Scalar(scalar) = &number {
+            self.numbers[scalar.id.0 as usize] = identity(("number", reason));
+        }
+        operands.map(|value| if matches!(value, Value::Unknown(_)) { number.clone() } else { value.clone() })
     }
 
     pub(super) fn unary(&mut self, frame: &Frame, at: ExprId, op: UnaryOp, operand: &Value) -> Value {
@@ -89,6 +111,16 @@ impl Tracer<'_> {
                 return Value::Bool(found == (op == CompareOp::In));
             }
             _ => {}
+        }
+        let open = match (left, right) {
+            (Value::Tensor(_), Value::Unknown(reason)) | (Value::Unknown(reason), Value::Tensor(_)) => {
+                Some(reason).filter(|reason| self.is_open_number(frame, reason))
+            }
+            _ => None,
+        };
+        if let Some(reason) = open {
+            let [left, right] = self.with_number(frame, at, reason, [left, right]);
+            return self.compared(frame, at, op, &left, &right);
         }
         match (left, right) {
             (Value::Unknown(reason), _) | (_, Value::Unknown(reason)) => Value::Unknown(reason.clone()),
@@ -161,7 +193,14 @@ impl Tracer<'_> {
                         None => (*tensor.shape).clone(),
                         Some(shape) => match broadcast(shape, &tensor.shape) {
                             Some(shape) => shape,
-                            None => return unknown("tensors of shapes that do not go together"),
+                            None => {
+                                // Of tensors of one rank Triton only stretches what is of one element.
+                                if self.launch.dialect == Dialect::Triton && shape.len() == tensor.shape.len() {
+                                    let message = "two tensors are combined whose shapes do not go together";
+                                    self.refuse(frame, at, Code::InvalidOperand, message.to_owned());
+                                }
+                                return unknown("tensors of shapes that do not go together");
+                            }
                         },
                     });
                 }
