@@ -75,8 +75,8 @@ pub(super) fn came_to(traced: &TracedKernel) -> CameTo {
     let (shared, tensor) = (&traced.planned.plan.shared, &traced.planned.plan.tensor);
     let is_refused = traced.findings.iter().any(|finding| finding.is_rejection());
     let came_to = CameTo::on(traced.arch, (shared.low, shared.high), (tensor.low, tensor.high), is_refused);
-    let reasons = shared.reasons.iter().chain(&tensor.reasons).chain(traced.notes.iter().map(|note| &note.reason));
-    CameTo { reason: reasons.cloned().next().filter(|_| !came_to.is_exact()), ..came_to }
+    let mut reasons = shared.reasons.iter().chain(&tensor.reasons).chain(traced.notes.iter().map(|note| &note.reason));
+    CameTo { reason: reasons.next().cloned().filter(|_| !came_to.is_exact()), ..came_to }
 }
 
 /// The parameters that need values before all sizes of a kernel are known, each with an example.

@@ -216,8 +216,12 @@ impl Tracer<'_> {
         let Some((shape, order, width)) = self.access(pointers) else { return };
         let width = width.min(u64::from(128 / pointers.dtype.element().bits.max(8)));
         let group = (shape, order);
-        if self.learnt.accesses.get(&group).is_some_and(|widths| widths.len() == 1) {
-            self.given.insert(self.coalesced(pointers), Arc::new(layout));
+        let key = self.coalesced(pointers);
+        match self.learnt.accesses.get(&group).map(|widths| widths.len()) {
+            Some(1) => _ = self.given.insert(key, Arc::new(layout)),
+            // Accesses of another shape may have this layout too, and be sure of it.
+            Some(_) => _ = self.contested.insert(key),
+            None => {}
         }
         self.accesses.entry(group).or_default().insert(width);
     }
