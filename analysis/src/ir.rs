@@ -4,6 +4,7 @@
 //! compiler's passes do. Nodes point back to the block's syntax tree through [`Origin`], so that text which
 //! moves changes nothing here.
 
+mod copies;
 mod display;
 pub(crate) mod fold;
 pub(crate) mod rewrite;
@@ -18,6 +19,7 @@ pub use crate::ops::AttrName;
 use crate::ops::{BarrierMode, Coalesce, CoreType, NotifyOp, OpId, Pipe, WaitCmp};
 use crate::target::Space;
 use crate::work;
+pub use copies::{BodyCopy, Copies, Part};
 pub(crate) use display::Allocated;
 pub use types::{BLayout, Layout, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
 
@@ -61,6 +63,7 @@ pub struct Kernel {
     pub tilings: Vec<Tiling>,
     /// Carried names that copies of a pipeline read as variables that no loop binds.
     pub strays: Vec<Stray>,
+    pub copies: Copies,
 }
 
 /// A name that a loop carries, as the copies of a pipeline inside of that loop read it: to the compiler it is a variable of its own,
@@ -710,6 +713,7 @@ impl Kernel {
             rejections: Vec::new(),
             tilings: Vec::new(),
             strays: Vec::new(),
+            copies: Copies::default(),
         }
     }
 

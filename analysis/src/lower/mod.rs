@@ -32,7 +32,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, ParamKind, Stmt, StmtId};
 
 use crate::eval::{Argument, Scope};
-use crate::ir::{Handover, Kernel, KernelKind, Note, Origin, Reason, Role, Why};
+use crate::ir::{Copies, Handover, Kernel, KernelKind, Note, Origin, Reason, Role, Why};
 use crate::ops::OpId;
 use crate::passes::simplify::{self, Around};
 use crate::typing::scalar;
@@ -135,6 +135,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         rejections,
         tilings: Vec::new(),
         strays: Vec::new(),
+        copies: Copies::default(),
     }
 }
 
@@ -244,6 +245,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             rejections: region.rejections,
             tilings: Vec::new(),
             strays: Vec::new(),
+            copies: Copies::default(),
         });
     }
     let mut refused = state.host_rejections;
