@@ -4,6 +4,7 @@
 //! compiler's passes do. Nodes point back to the block's syntax tree through [`Origin`], so that text which
 //! moves changes nothing here.
 
+mod copies;
 mod display;
 pub(crate) mod fold;
 pub(crate) mod rewrite;
@@ -18,6 +19,7 @@ pub use crate::ops::AttrName;
 use crate::ops::{BarrierMode, Coalesce, CoreType, NotifyOp, OpId, Pipe, WaitCmp};
 use crate::target::Space;
 use crate::work;
+pub use copies::{BodyCopy, Copies, Part};
 pub(crate) use display::Allocated;
 pub use types::{BLayout, Layout, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
 
@@ -63,6 +65,7 @@ pub struct Kernel {
     pub strays: Vec<Stray>,
     /// Where the author asks for the stages of a group ([`PipelineStage::group`]).
     pub asked_stages: Vec<(u32, Origin)>,
+    pub copies: Copies,
 }
 
 /// A name that a loop carries, as the copies of a pipeline inside of that loop read it: to the compiler it is a variable of its own,
@@ -725,6 +728,7 @@ impl Kernel {
             tilings: Vec::new(),
             strays: Vec::new(),
             asked_stages: Vec::new(),
+            copies: Copies::default(),
         }
     }
 

@@ -209,14 +209,14 @@ fn the_editor_shows_what_the_compiler_makes_of_a_scope() {
             mem_vec_3 = tile.alloc(Vec, 4096)
             mem_vec_4 = tile.alloc(Vec, 8192)
             mem_vec_5 = tile.alloc(Vec, 64)
-            x.2: Tile[[16, 64], FP32, MemRef(mem_vec_2, 0, 4096), Vec] = tile.load(x, [0, 0], [16, 64], [16, 64], target_memory=Vec)
-            t__tmp_v0: Tile[[16, 64], FP32, MemRef(mem_vec_3, 4096, 4096), Vec] = tile.mul(x.2, x.2)
-            tmp_tile: Tile[[16, 128], FP32, MemRef(mem_vec_4, 8192, 8192), Vec] = tile.create([16, 128], dtype=FP32, target_memory=Vec)
-            total: Tile[[16, 1], FP32, MemRef(mem_vec_5, 16384, 64), Vec] = tile.row_sum(t__tmp_v0, tmp_tile)
-            t__rm_a0_tmp_v0: Tile[[1, 16], FP32, MemRef(mem_vec_5, 16384, 64), Vec] = tile.reshape(total, [1, 16])
-            t__row_major_tmp_v1: Tile[[1, 16], FP32, MemRef(mem_vec_3, 4096, 64), Vec] = tile.rsqrt(t__rm_a0_tmp_v0)
-            t__tmp_v1: Tile[[16, 1], FP32, MemRef(mem_vec_3, 4096, 64), Vec] = tile.reshape(t__row_major_tmp_v1, [16, 1])
-            t__tmp_v2: Tile[[16, 64], FP32, MemRef(mem_vec_4, 8192, 4096), Vec] = tile.row_expand_mul(x.2, t__tmp_v1)
+            x.2: Tile[[16, 64], FP32, MemRef(mem_vec_2, 0x0, 4096), Vec] = tile.load(x, [0, 0], [16, 64], [16, 64], target_memory=Vec)
+            t__tmp_v0: Tile[[16, 64], FP32, MemRef(mem_vec_3, 0x1000, 4096), Vec] = tile.mul(x.2, x.2)
+            tmp_tile: Tile[[16, 128], FP32, MemRef(mem_vec_4, 0x2000, 8192), Vec] = tile.create([16, 128], dtype=FP32, target_memory=Vec)
+            total: Tile[[16, 1], FP32, MemRef(mem_vec_5, 0x4000, 64), Vec] = tile.row_sum(t__tmp_v0, tmp_tile)
+            t__rm_a0_tmp_v0: Tile[[1, 16], FP32, MemRef(mem_vec_5, 0x4000, 64), Vec] = tile.reshape(total, [1, 16])
+            t__row_major_tmp_v1: Tile[[1, 16], FP32, MemRef(mem_vec_3, 0x1000, 64), Vec] = tile.rsqrt(t__rm_a0_tmp_v0)
+            t__tmp_v1: Tile[[16, 1], FP32, MemRef(mem_vec_3, 0x1000, 64), Vec] = tile.reshape(t__row_major_tmp_v1, [16, 1])
+            t__tmp_v2: Tile[[16, 64], FP32, MemRef(mem_vec_4, 0x2000, 4096), Vec] = tile.row_expand_mul(x.2, t__tmp_v1)
             o.2: Tensor[[16, 64], FP32] = tile.store(t__tmp_v2, [0, 0], o)
             return o
     "#]]
@@ -402,8 +402,8 @@ fn a_hover_says_how_a_product_is_divided_and_why() {
         - `x_mat` [16, 512] BF16: Mat 0x0 16 KiB; loaded to Mat for this product
         - `w_mat` [512, 256] BF16: Mat 0x4000 256 KiB; loaded to Mat for this product
         - `y_l0_init`, `y_l0_c_first`, `y_l0_c_acc` [16, 256] FP32: Acc 0x0 16 KiB; the accumulator of the blocks
-        - `y_l0_a` [16, 64] BF16: Left 0x0 2 KiB, Left 0x800 2 KiB; a block of the left operand, taken from Mat
-        - `y_l0_b` [64, 256] BF16: Right 0x0 32 KiB, Right 0x8000 32 KiB; a block of the right operand, taken from Mat"#]].assert_eq(&named);
+        - `y_l0_a` [16, 64] BF16: Left 2 copies: 0x0, 0x800, 2 KiB each; a block of the left operand, taken from Mat
+        - `y_l0_b` [64, 256] BF16: Right 2 copies: 0x0, 0x8000, 32 KiB each; a block of the right operand, taken from Mat"#]].assert_eq(&named);
     // Without a name the operation tells.
     let stored = made("        o[0:16, 0:256] = pl.matmul(x, w)\n", "matmul(").replace("t__tmp_v0", "y");
     assert_eq!(named, stored);

@@ -84,7 +84,7 @@ fn of_planned(planned: &Planned) -> (String, Vec<(u32, Origin)>) {
     }
     let memref = |var: VarId| {
         let tile = plan.tiles.iter().find(|tile| tile.var == var)?;
-        let address = tile.address.map_or("?".to_owned(), |address| address.to_string());
+        let address = tile.address.map_or("?".to_owned(), |address| format!("{address:#x}"));
         Some(format!("MemRef({}, {address}, {})", plan.buffer(tile.buffer?).name, tile.bytes))
     };
     let body = Allocated { kernel, memref: &memref };
@@ -112,7 +112,7 @@ fn edits(placed: &PlacedUnit<'_>, kernel: &PrintedKernel, plan: &Plan, block: &s
     let mut edits = Vec::new();
     for (allocation, buffer) in kernel.allocations.iter().zip(&plan.buffers) {
         if let (Some(at), Some(address)) = (allocation.address_at, buffer.address) {
-            edits.push((placed.spans.expr(at), address.to_string()));
+            edits.push((placed.spans.expr(at), format!("{address:#x}")));
         }
     }
     for (tile, placed_tile) in kernel.tiles.iter().zip(&plan.tiles) {
@@ -121,7 +121,7 @@ fn edits(placed: &PlacedUnit<'_>, kernel: &PrintedKernel, plan: &Plan, block: &s
         let range = placed.spans.expr(at);
         let reference = &block[range.start..range.end];
         if reference.contains('(') && !reference.contains("addr") {
-            edits.push((range, format!("{}, addr={address})", reference.trim_end_matches(')'))));
+            edits.push((range, format!("{}, addr={address:#x})", reference.trim_end_matches(')'))));
         }
     }
     let missing = kernel.allocations.iter().zip(&plan.buffers).filter(|(allocation, _)| !allocation.declared);
@@ -130,7 +130,7 @@ fn edits(placed: &PlacedUnit<'_>, kernel: &PrintedKernel, plan: &Plan, block: &s
         let start = placed.range(first).start - placed.start;
         let indent = start - block[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line = |buffer: &Buffer| {
-            let address = buffer.address.map_or(-1, |address| address as i64);
+            let address = buffer.address.map_or("-1".to_owned(), |address| format!("{address:#x}"));
             let id = buffer.name.trim_start_matches("memref_");
             let (space, size) = (buffer.space, buffer.size);
             format!("alloc(memref=MemRef(id={id}, space={space}, size={size}, addr={address}))\n{}", " ".repeat(indent))

@@ -1,17 +1,50 @@
 //! How sizes, addresses and lifetimes are written for people.
 
 pub use crate::finding::bytes;
-use crate::memory::{Order, Plan, PlannedTile};
+use crate::memory::{Order, Plan};
 
-use super::language::{Extent, Site};
-use super::{Context, PlacedUnit, pypto};
+use super::language::{Extent, Places, Site};
+use super::{Context, PlacedUnit};
 
-/// `Vec 0x4000 16 KiB`; a part that is not known is left out.
-pub(crate) fn place(tile: &PlannedTile) -> String {
-    extent(&pypto::extent(tile))
+/// `16.5 KiB`, `0.2 KiB`: one unit in all of a line. Rounded up, so that nothing that is over a limit looks as if it fitted.
+pub(crate) fn kib(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    if bytes.is_multiple_of(KIB / 4) {
+        return format!("{} KiB", bytes as f64 / KIB as f64);
+    }
+    let digits = if bytes < KIB { 2 } else { 1 };
+    let tenths = 10_u64.pow(digits);
+    let rounded = (u128::from(bytes) * u128::from(tenths)).div_ceil(u128::from(KIB));
+    format!("{} KiB", rounded as f64 / tenths as f64)
 }
 
-/// `Vec 0x4000 16 KiB` in a memory, `@64 +32 cols` in an allocation, `32 KiB` of an allocation, `32 KiB unused`.
+/// `16.5 KiB`, `256 columns`
+pub(crate) fn rounded_amount(value: u64, unit: &str) -> String {
+    if unit == "bytes" { kib(value) } else { format!("{value} {unit}") }
+}
+
+/// `16.5 KiB (16,928 bytes)`, `256 columns`
+pub(crate) fn exact_amount(value: u64, unit: &str) -> String {
+    if unit != "bytes" {
+        return format!("{value} {unit}");
+    }
+    format!("{} ({} bytes)", kib(value), grouped(value))
+}
+
+/// `16,928`
+fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `Vec 0x4000 16 KiB` in a memory (a part that is not known is left out), `Vec 2 copies: 0x1000, 0x12000, 16 KiB each`, `@64 +32 cols` in an allocation, `32 KiB` of an allocation, `32 KiB unused`.
 pub(crate) fn extent(of: &Extent) -> String {
     let [before, address, after] = parts(of);
     [before, address, after].concat()
@@ -28,12 +61,29 @@ pub(crate) fn parts(of: &Extent) -> [String; 3] {
             let at_run_time = if at_run_time { "+…" } else { "" };
             [format!("{space} "), format!("{address:#x}{at_run_time}"), format!(" {}", short(of))]
         }
+        Site::Copies { space, places } => {
+            let size = short(of);
+            [format!("{} ", space.unwrap_or("?")), copies(&places), format!(", {size} each")]
+        }
         Site::Within { offset } => {
             let unit = if of.unit == "columns" { "cols" } else { "B" };
             [format!("@{offset} +{} {unit}", of.size), String::new(), String::new()]
         }
         Site::Allocation => [short(of), String::new(), String::new()],
         Site::Unused => [format!("{} unused", short(of)), String::new(), String::new()],
+    }
+}
+
+/// `2 copies: 0x1000, 0x12000`, or where many are: `8 copies: 0x0 … 0x1c000`. The one way in which addresses of copies are written.
+pub(crate) fn copies(places: &Places) -> String {
+    let Places { copies, first, different, lowest, highest } = places;
+    let addresses = match first.get(..*different) {
+        Some(all) => all.iter().map(|address| format!("{address:#x}")).collect::<Vec<_>>().join(", "),
+        None => format!("{lowest:#x} … {highest:#x}"),
+    };
+    match copies == different {
+        true => format!("{copies} copies: {addresses}"),
+        false => format!("{copies} copies at {different} addresses: {addresses}"),
     }
 }
 

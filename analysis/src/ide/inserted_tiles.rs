@@ -10,7 +10,8 @@ use crate::memory::{Plan, PlannedTile};
 use crate::ops::OpId;
 use crate::target::Space;
 
-use super::formatting;
+use super::language::{Extent, Places, Site};
+use super::{formatting, pypto};
 
 /// Tiles in one list; the rest are counted.
 const MOST_ROWS: usize = 12;
@@ -37,7 +38,7 @@ fn beside(plan: &Plan, statement: Origin) -> String {
     let mut rows: Vec<Row> = Vec::new();
     for (tile, why) in inserted {
         let shape = tile.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        let (ty, place) = (format!("[{shape}] {}", tile.dtype), formatting::place(tile));
+        let (ty, place) = (format!("[{shape}] {}", tile.dtype), pypto::extent(tile));
         let is_like = |row: &&mut Row| {
             let shares = row.names.contains(&tile.name.as_str()) || row.places.contains(&place);
             shares && row.ty == ty && row.why == why
@@ -52,8 +53,9 @@ fn beside(plan: &Plan, statement: Origin) -> String {
     }
     let mut text = "\nMade by the compiler for this statement:\n\n".to_owned();
     for Row { names, ty, places, why } in rows.iter().take(MOST_ROWS) {
+        let place = shown(names, places);
         let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        let _ = writeln!(text, "- {names} {ty}: {}; {why}", places.join(", "));
+        let _ = writeln!(text, "- {names} {ty}: {place}; {why}");
     }
     if rows.len() > MOST_ROWS {
         let _ = writeln!(text, "- and {} more", rows.len() - MOST_ROWS);
@@ -65,19 +67,44 @@ fn beside(plan: &Plan, statement: Origin) -> String {
 struct Row<'p> {
     names: Vec<&'p str>,
     ty: String,
-    places: Vec<String>,
+    /// Of each tile.
+    places: Vec<Extent>,
     why: &'static str,
 }
 
 impl<'p> Row<'p> {
-    fn add(&mut self, name: &'p str, place: String) {
+    fn add(&mut self, name: &'p str, place: Extent) {
         if !self.names.contains(&name) {
             self.names.push(name);
         }
-        if !self.places.contains(&place) {
-            self.places.push(place);
+        self.places.push(place);
+    }
+}
+
+/// Copies of one name as everywhere, `Vec 2 copies: 0x1000, 0x12000, 16 KiB each`; else the different places.
+fn shown(names: &[&str], places: &[Extent]) -> String {
+    let copies = if names.len() == 1 { of_copies(places) } else { None };
+    if let Some(copies) = copies {
+        return formatting::extent(&copies);
+    }
+    let mut different: Vec<String> = Vec::new();
+    for place in places.iter().map(formatting::extent) {
+        if !different.contains(&place) {
+            different.push(place);
         }
     }
+    different.join(", ")
+}
+
+fn of_copies(places: &[Extent]) -> Option<Extent> {
+    let &Extent { site: Site::Memory { space, .. }, size, unit } = places.first()? else { return None };
+    let address = |place: &Extent| match place.site {
+        Site::Memory { space: other, address, .. } if (other, place.size) == (space, size) => address,
+        _ => None,
+    };
+    let addresses: Option<Vec<u64>> = places.iter().map(address).collect();
+    let places = Places::of(addresses?.into_iter())?;
+    Some(Extent { site: Site::Copies { space, places }, size, unit })
 }
 
 /// How the compiler computes the product of a statement in blocks, and why.

@@ -3,7 +3,9 @@
 //! The map is plain data; [`svg`], [`html`] and [`text`] draw it.
 
 pub mod html;
-mod scale;
+mod legend;
+pub mod scale;
+pub(in crate::ide) mod steps;
 pub mod svg;
 #[cfg(test)]
 mod tests;
@@ -16,11 +18,11 @@ use crate::project::Config;
 use crate::target::{Planner, Target};
 
 use super::confirmation::{self, Confirmation};
-use super::formatting::{amount, range};
+use super::formatting::{amount, exact_amount, range, rounded_amount, shape};
 use super::language::KernelView;
 use super::{Context, PlacedUnit};
 
-/// Addresses run across, and [`rows`](MemoryMap::rows) down. `At` is how a place in the source is told: bytes here, an LSP range on the wire.
+/// Addresses run across, and the rows of [`steps`](MemoryMap::steps) down. `At` is how a place in the source is told: bytes here, an LSP range on the wire.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryMap<At = TextRange> {
@@ -40,23 +42,44 @@ pub struct MemoryMap<At = TextRange> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmation: Option<Confirmation>,
     pub down: Down,
-    /// The source line (from 1) that each row begins at.
-    pub rows: Vec<usize>,
+    pub steps: Vec<Step>,
     pub spaces: Vec<SpaceMap<At>>,
 }
 
 /// What a map shows beside what all features know of its kernel.
 pub(crate) struct Drawing {
     pub(crate) down: Down,
-    pub(crate) rows: Vec<usize>,
+    pub(crate) steps: Vec<Step>,
     pub(crate) spaces: Vec<SpaceMap>,
+}
+
+/// Rows that belong to one statement, or to one allocation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// In the source, from 1.
+    pub line: usize,
+    /// How many; never none.
+    pub rows: usize,
+    /// Where the statement is copied, with the body of a loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copy: Option<CopyMark>,
+}
+
+/// Which copy of a loop's body something belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CopyMark {
+    /// `2/4`
+    pub short: String,
+    /// `stage 2 of 4`
+    pub words: String,
 }
 
 /// What runs down a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Down {
-    /// A row lasts from one moment at which a tile begins or ends to the next.
+    /// A row for each statement at which a tile begins or ends, or more where one tile takes the place of another within it.
     Time,
     /// A row for each allocation. They all live as long as the kernel, and are drawn one after the other: the compiler decides
     /// about offsets inside of a spec, and not here about where a spec lies.
@@ -80,6 +103,8 @@ pub struct SpaceMap<At = TextRange> {
     pub at_least: bool,
     /// A prefix that the runtime keeps for itself.
     pub reserved: u64,
+    /// Buffers of which no address is known. They are in no picture.
+    pub unplaced: usize,
     /// Most that is live at once; no placement can use less.
     pub peak: u64,
     pub peak_row: Option<usize>,
@@ -147,6 +172,10 @@ pub struct BoxMap<At = TextRange> {
 #[serde(rename_all = "camelCase")]
 pub struct TileMap<At = TextRange> {
     pub name: String,
+    /// The name that the source gives: the author's, or that of the statement that the compiler makes the tile for, with what it is there.
+    pub label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copy: Option<CopyMark>,
     /// Where it is defined.
     pub range: At,
     pub first_line: usize,
@@ -229,7 +258,7 @@ fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>, config: &Config) -> V
 }
 
 fn of_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> MemoryMap {
-    let Drawing { down, rows, spaces } = kernel.drawing(context, placed);
+    let Drawing { down, steps, spaces } = kernel.drawing(context, placed);
     MemoryMap {
         kernel: context.qualified_name(placed.unit, kernel.name()),
         line: context.line(placed.range(kernel.name_origin()).start),
@@ -240,7 +269,7 @@ fn of_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn Kernel
         reasons: kernel.reasons(),
         confirmation: confirmation::of_kernel(context, placed, kernel),
         down,
-        rows,
+        steps,
         spaces,
     }
 }
@@ -316,20 +345,38 @@ impl Totals {
 }
 
 impl<At> MemoryMap<At> {
+    fn rows(&self) -> usize {
+        self.steps.iter().map(|step| step.rows).sum()
+    }
+
+    /// What there is to each box, a line each, in the order of their numbers.
+    pub fn details(&self) -> Vec<Vec<String>> {
+        let of_space = |space: &SpaceMap<At>| -> Vec<_> {
+            space.boxes().map(|(buffer, each)| buffer.details(each, space)).collect()
+        };
+        self.spaces.iter().flat_map(of_space).collect()
+    }
+
+    /// The memories of which it is known what lies where. One without would look free.
+    fn drawn(&self) -> impl Iterator<Item = &SpaceMap<At>> {
+        self.spaces.iter().filter(|space| space.reserved > 0 || !space.buffers.is_empty())
+    }
+
     /// The same map with places told in another way.
     pub fn located<Other>(self, place: &impl Fn(At) -> Other) -> MemoryMap<Other> {
-        let MemoryMap { kernel, line, range, target, planner, status, reasons, confirmation, down, rows, spaces } =
+        let MemoryMap { kernel, line, range, target, planner, status, reasons, confirmation, down, steps, spaces } =
             self;
         let (range, spaces) = (place(range), spaces.into_iter().map(|space| space.located(place)).collect());
-        MemoryMap { kernel, line, range, target, planner, status, reasons, confirmation, down, rows, spaces }
+        MemoryMap { kernel, line, range, target, planner, status, reasons, confirmation, down, steps, spaces }
     }
 }
 
 impl<At> SpaceMap<At> {
     fn located<Other>(self, place: &impl Fn(At) -> Other) -> SpaceMap<Other> {
-        let tile = |TileMap { name, range, first_line, last_line, shape, dtype, size, inserted }: TileMap<At>| {
+        let tile = |tile: TileMap<At>| {
+            let TileMap { name, label, copy, range, first_line, last_line, shape, dtype, size, inserted } = tile;
             let range = place(range);
-            TileMap { name, range, first_line, last_line, shape, dtype, size, inserted }
+            TileMap { name, label, copy, range, first_line, last_line, shape, dtype, size, inserted }
         };
         let boxed = |BoxMap { first_row, end_row, ranges, waste, tiles }: BoxMap<At>| {
             let tiles = tiles.into_iter().map(tile).collect();
@@ -347,6 +394,7 @@ impl<At> SpaceMap<At> {
             used: self.used,
             at_least: self.at_least,
             reserved: self.reserved,
+            unplaced: self.unplaced,
             peak: self.peak,
             peak_row: self.peak_row,
             waste: self.waste,
@@ -367,19 +415,62 @@ impl<At> SpaceMap<At> {
 }
 
 impl<At> BoxMap<At> {
-    /// `gate, gate__slice (+2)`
+    /// `gate ·2/4, gate_row (+2)`: the author's names, and others where there is none.
     fn title(&self) -> String {
+        self.names(true)
+    }
+
+    /// As much of the title as `fits`; what is cut off last is the name.
+    fn label(&self, fits: impl Fn(&str) -> bool) -> String {
+        let whole = self.title();
+        if fits(&whole) { whole } else { self.names(false) }
+    }
+
+    fn names(&self, with_copies: bool) -> String {
         const NAMES: usize = 3;
+        let mut names: Vec<(&str, Option<&CopyMark>)> = Vec::new();
+        for tile in self.shown() {
+            match names.iter_mut().find(|(name, _)| *name == tile.label) {
+                // What several copies carry on is of none.
+                Some((_, copy)) if *copy != tile.copy.as_ref() => *copy = None,
+                Some(_) => {}
+                None => names.push((&tile.label, tile.copy.as_ref())),
+            }
+        }
+        let more = names.len().saturating_sub(NAMES);
+        let more = if more == 0 { String::new() } else { format!(" (+{more})") };
+        let words = names.iter().take(NAMES).map(|(name, copy)| match copy {
+            Some(copy) if with_copies => format!("{name} ·{}", copy.short),
+            _ => (*name).to_owned(),
+        });
+        format!("{}{more}", words.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The tiles that name a box: the author's, where there are any.
+    fn shown(&self) -> impl Iterator<Item = &TileMap<At>> {
+        let any_of_author = self.tiles.iter().any(|tile| !tile.inserted);
+        self.tiles.iter().filter(move |tile| !any_of_author || !tile.inserted)
+    }
+
+    /// The copy of a loop's body that all of it belongs to.
+    fn copy(&self) -> Option<&CopyMark> {
+        let first = self.shown().next()?.copy.as_ref()?;
+        self.shown().all(|tile| tile.copy.as_ref() == Some(first)).then_some(first)
+    }
+
+    /// The names of the compiler's own tiles.
+    fn made_by_compiler(&self) -> Option<String> {
+        const NAMES: usize = 6;
         let mut names: Vec<&str> = Vec::new();
-        for tile in &self.tiles {
+        for tile in self.tiles.iter().filter(|tile| tile.inserted) {
             if !names.contains(&tile.name.as_str()) {
                 names.push(&tile.name);
             }
         }
         let more = names.len().saturating_sub(NAMES);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         names.truncate(NAMES);
-        let more = if more == 0 { String::new() } else { format!(" (+{more})") };
-        format!("{}{more}", names.join(", "))
+        (!names.is_empty()).then(|| format!("made by the compiler: {}{more}", names.join(", ")))
     }
 
     fn size(&self) -> u64 {
@@ -393,47 +484,59 @@ impl<At> BoxMap<At> {
 }
 
 impl<At> BufferMap<At> {
-    /// Everything about a box in one sentence: the tooltip, and what a screen reader says.
-    fn sentence(&self, each: &BoxMap<At>, space: &SpaceMap<At>) -> String {
+    /// Everything about a box, a line each: the tooltip, and what a screen reader says.
+    fn details(&self, each: &BoxMap<At>, space: &SpaceMap<At>) -> Vec<String> {
         let end = |range: Option<&[u64; 2]>, index: usize| range.map_or(self.address, |range| range[index]);
         let (start, stop) = (end(each.ranges.first(), 0), end(each.ranges.last(), 1));
+        let mut lines = vec![each.title()];
+        if let Some(copy) = each.copy() {
+            lines.push(copy.words.clone());
+        }
+        let (size, at) = (exact_amount(each.size(), space.unit), range(start, stop, space.unit));
+        lines.push(format!("{} {at}, {size}", space.name));
         let (first, last) = each.lines();
-        let lines = if first == last { format!("line {first}") } else { format!("lines {first} to {last}") };
-        let mut text = format!(
-            "{}: {}, {} at {}, {lines}, {} {}",
-            each.title(),
-            space.name,
-            amount(each.size(), space.unit),
-            range(start, stop, space.unit),
-            self.kind.words(),
-            self.name
-        );
+        let live =
+            if first == last { format!("live in line {first}") } else { format!("live in lines {first} to {last}") };
+        let shape = each.shown().next().map(|tile| format!("{} {}, {live}", shape(&tile.shape), tile.dtype));
+        lines.push(shape.unwrap_or(live));
         let wasted: u64 = each.waste.iter().map(|[start, end]| end - start).sum();
-        if wasted > 0 {
-            text += &format!(", leaves {} of it unused", amount(wasted, space.unit));
-        }
+        let of = format!("{} {}", self.kind.words(), self.name);
+        lines.push(match wasted {
+            0 => of,
+            _ => format!("{of}, of which it leaves {} unused", exact_amount(wasted, space.unit)),
+        });
         if let Some(capacity) = space.capacity.filter(|&capacity| stop > capacity) {
-            text += &format!(", {} over the capacity", amount(stop - capacity.max(start), space.unit));
+            lines.push(format!("{} over the capacity", exact_amount(stop - capacity.max(start), space.unit)));
         }
-        text
+        lines.extend(each.made_by_compiler());
+        lines
     }
 }
 
 /// `Vec 192 KiB of 184 KiB, 8 KiB over`: the heading of a space in every picture.
 fn heading<At>(space: &SpaceMap<At>) -> String {
-    let of = |value| amount(value, space.unit);
-    let used = format!("{} {}{}", space.name, if space.at_least { "at least " } else { "" }, of(space.used));
-    let mut text = match space.capacity {
-        Some(capacity) => format!("{used} of {}", of(capacity)),
-        None => format!("{used}, no limit known"),
-    };
-    if let Some(capacity) = space.capacity.filter(|&capacity| space.used > capacity) {
-        text += &format!(", {} over", of(space.used - capacity));
-    }
+    let mut text = headline(space);
     if space.waste > 0 {
-        text += &format!(", {} wasted", of(space.waste));
+        text += &format!(", {} unused at the peak", rounded_amount(space.waste, space.unit));
+    }
+    match space.unplaced {
+        0 => {}
+        1 => text += ", one buffer at an unknown address",
+        more => text += &format!(", {more} buffers at unknown addresses"),
     }
     text
+}
+
+/// The same without what is unused.
+fn headline<At>(space: &SpaceMap<At>) -> String {
+    let of = |value| rounded_amount(value, space.unit);
+    let used = format!("{} {}{}", space.name, if space.at_least { "at least " } else { "" }, of(space.used));
+    let Some(capacity) = space.capacity else { return format!("{used}, no limit known") };
+    let text = format!("{used} of {}", of(capacity));
+    match space.used.checked_sub(capacity).filter(|&over| over > 0) {
+        Some(over) => format!("{text}, {} over", of(over)),
+        None => text,
+    }
 }
 
 /// What is left of `[from, to)` without `taken`, which is in any order.

@@ -10,6 +10,7 @@ use crate::coverage::Mark;
 use super::confirmation::{self, Confirmation};
 use super::diagnostics::configured;
 use super::language::{Amount, KernelView, Memory};
+use super::memory_map::CopyMark;
 use super::{Context, PlacedUnit};
 
 /// One kernel; lines count from 1, sizes and addresses are bytes, `None` is what is not known.
@@ -157,6 +158,9 @@ pub struct WitnessView {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TilePlan {
     pub name: String,
+    /// Which copy of a loop's body it belongs to, where the compiler copies one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copy: Option<CopyMark>,
     pub line: usize,
     pub space: Option<&'static str>,
     pub shape: Vec<u64>,

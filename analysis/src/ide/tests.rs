@@ -310,15 +310,15 @@ fn sketches_get_their_addresses() {
     let after = host.snapshot().allocated_ir(file).expect("no edit comes in between");
     let texts: Vec<_> = after.iter().map(|ir| ir.text.trim_end()).collect();
     expect_test::expect![[r#"
-        mem_vec_0: MemRefType = block.alloc(Vec, 0, 16384, 0)
-        mem_vec_1: MemRefType = block.alloc(Vec, 16384, 16384, 1)
+        mem_vec_0: MemRefType = block.alloc(Vec, 0x0, 16384, 0)
+        mem_vec_1: MemRefType = block.alloc(Vec, 0x4000, 16384, 1)
         tile_a: Tile[[64, 64], FP32, memref=mem_vec_0] = block.load(...)
         tile_b: Tile[[64, 64], FP32, memref=mem_vec_1] = block.add(tile_a, ...)
         def compute(...):
-            alloc(memref=MemRef(id=0, space=Vec, size=16384, addr=0))
-            alloc(memref=MemRef(id=1, space=Vec, size=16384, addr=16384))
-            a: Tile[[64, 64], FP32, MemRef(id=0, space=UB, addr=0)] = block.load(...)
-            b: Tile[[64, 64], FP32, MemRef(id=1, space=UB, addr=16384)] = block.add(a, ...)"#]]
+            alloc(memref=MemRef(id=0, space=Vec, size=16384, addr=0x0))
+            alloc(memref=MemRef(id=1, space=Vec, size=16384, addr=0x4000))
+            a: Tile[[64, 64], FP32, MemRef(id=0, space=UB, addr=0x0)] = block.load(...)
+            b: Tile[[64, 64], FP32, MemRef(id=1, space=UB, addr=0x4000)] = block.add(a, ...)"#]]
     .assert_eq(&texts.join("\n"));
 }
 

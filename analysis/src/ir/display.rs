@@ -33,7 +33,7 @@ impl Display for Kernel {
 /// A kernel with the memory of its tiles in their types, as dumps print it.
 pub(crate) struct Allocated<'k> {
     pub(crate) kernel: &'k Kernel,
-    /// The memory reference of a tile: `MemRef(mem_vec_3, 0, 32768)`.
+    /// The memory reference of a tile: `MemRef(mem_vec_3, 0x0, 32768)`.
     pub(crate) memref: &'k dyn Fn(VarId) -> Option<String>,
 }
 

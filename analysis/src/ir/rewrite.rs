@@ -72,6 +72,11 @@ impl Substitution {
         self.of.get(&var).and_then(Operand::var)
     }
 
+    /// Variables and those that they stand for, in any order.
+    pub(crate) fn vars(&self) -> impl Iterator<Item = (VarId, VarId)> + '_ {
+        self.of.iter().filter_map(|(&var, operand)| Some((var, operand.var()?)))
+    }
+
     pub(crate) fn operand(&self, operand: &Operand) -> Operand {
         match operand {
             Operand::Var(var) => self.of.get(var).cloned().unwrap_or(Operand::Var(*var)),

@@ -32,7 +32,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, ParamKind, Stmt, StmtId};
 
 use crate::eval::{Argument, Scope};
-use crate::ir::{Handover, Kernel, KernelKind, Note, Origin, Reason, Role, Why};
+use crate::ir::{Copies, Handover, Kernel, KernelKind, Note, Origin, Reason, Role, Why};
 use crate::ops::OpId;
 use crate::passes::simplify::{self, Around};
 use crate::typing::scalar;
@@ -136,6 +136,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         tilings: Vec::new(),
         strays: Vec::new(),
         asked_stages: Vec::new(),
+        copies: Copies::default(),
     }
 }
 
@@ -246,6 +247,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             tilings: Vec::new(),
             strays: Vec::new(),
             asked_stages: Vec::new(),
+            copies: Copies::default(),
         });
     }
     let mut refused = state.host_rejections;

@@ -4,7 +4,8 @@ use super::io_order::{Drain, Drains, is_product};
 use super::strays;
 use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
-    Attr, AttrName, Call, For, Kernel, Operand, Origin, PipelineStage, Reason, Scalar, Stmt, Value, Var, VarId, Why,
+    Attr, AttrName, BodyCopy, Call, For, Kernel, Operand, Origin, Part, PipelineStage, Reason, Scalar, Stmt, Value, Var,
+    VarId, Why,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -19,13 +20,15 @@ pub(super) struct Iteration {
 }
 
 /// Copies `statements` of a loop, the last of which yields, for the iteration at `index` that takes `values`.
-pub(super) fn iteration(
+fn iteration(
     kernel: &mut Kernel,
     inner: &For,
     statements: &[Stmt],
     index: Scalar,
     values: &[Operand],
+    copy: BodyCopy,
 ) -> Iteration {
+    let first = kernel.vars.len();
     let mut copies = Substitution::unfolded();
     copies.set(inner.index, Operand::Scalar(index));
     for (carry, value) in inner.carries.iter().zip(values) {
@@ -34,11 +37,28 @@ pub(super) fn iteration(
     let strays = strays::open(kernel, statements, &mut copies);
     let mut body = rewrite::copy(kernel, statements, &mut copies);
     strays.close(kernel, inner, &copies);
+    note_copy(kernel, first, &copies, copy);
     let values = match body.pop_if(|last| matches!(last, Stmt::Yield { .. })) {
         Some(Stmt::Yield { values, .. }) => values,
         _ => values.to_vec(),
     };
     Iteration { body, values, copies }
+}
+
+/// Notes which copy of its loop's body the variables from `first` on belong to.
+pub(super) fn note_copy(kernel: &mut Kernel, first: usize, copies: &Substitution, copy: BodyCopy) {
+    let made = copies.vars().filter(|(_, new)| new.0 as usize >= first);
+    kernel.copies.add(copy, made.collect());
+}
+
+/// Which of the stages of a region an iteration is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stage {
+    pub(super) group: u32,
+    pub(super) nth: i64,
+    /// How many there are in its part.
+    pub(super) count: i64,
+    pub(super) part: Part,
 }
 
 /// Which tiles of a copied iteration say what stage they belong to.
@@ -80,14 +100,16 @@ impl<'a> Staging<'a> {
         statements: &[Stmt],
         index: Scalar,
         values: &[Operand],
-        stage: PipelineStage,
+        stage: Stage,
         tagged: Tagged,
     ) -> Iteration {
-        let mut copy = iteration(self.kernel, inner, statements, index, values);
+        let Stage { group, nth, count, part } = stage;
+        let of_body = BodyCopy { of: inner.origin, part, nth: nth as u32, count: count as u32 };
+        let mut copy = iteration(self.kernel, inner, statements, index, values, of_body);
         let copied: Vec<(VarId, Drain)> =
             self.drains.iter().filter_map(|(index, drain)| Some((copy.copies.var_of(*index)?, *drain))).collect();
         self.drains.extend(copied);
-        tag(self.kernel, &mut copy.body, stage, tagged);
+        tag(self.kernel, &mut copy.body, PipelineStage { group, stage: nth as u32 }, tagged);
         copy
     }
 

@@ -2,10 +2,10 @@
 //! that are left over follow the loop. Each copy's tiles say which stage they belong to.
 
 use super::io_order::{Drain, Drains};
-use super::iterations::{Staging, Tagged, as_value};
+use super::iterations::{Stage, Staging, Tagged, as_value};
 use crate::ir::{
-    Carry, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, PipelineStage, Reason, Role, Scalar, ScalarBinary,
-    Stmt, Type, Value, Var, VarId, Why, fold, rewrite,
+    Carry, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, Part, Reason, Role, Scalar, ScalarBinary, Stmt,
+    Type, Value, Var, VarId, Why, fold, rewrite,
 };
 
 /// The indices of copied loops join `drains`.
@@ -70,7 +70,8 @@ impl Lower<'_> {
             out.push(Stmt::For(main_loop));
         }
         if rest > 0 {
-            let copies = self.copies(&inner, rest, step, &Scalar::Int(rest_start), values);
+            let part = if main > 0 { Part::Rest } else { Part::Stage };
+            let copies = self.copies(&inner, (part, rest), step, &Scalar::Int(rest_start), values);
             out.extend(copies.body);
             for (carry, value) in inner.carries.iter().zip(copies.values) {
                 self.staging.kernel.var_mut(carry.result).role = Role::Def;
@@ -112,7 +113,7 @@ impl Lower<'_> {
         let carries = !inner.carries.is_empty();
         let mut chain: Option<If> = None;
         for count in (1..stages).rev() {
-            let copies = self.copies(&inner, count, step, &Scalar::Var(main_end), main_values.clone());
+            let copies = self.copies(&inner, (Part::Rest, count), step, &Scalar::Var(main_end), main_values.clone());
             let mut then = copies.body;
             if carries {
                 then.push(Stmt::Yield { values: copies.values, origin });
@@ -145,7 +146,7 @@ impl Lower<'_> {
         }
         let iters: Vec<VarId> = inner.carries.iter().map(|carry| self.staging.fresh(carry.iter)).collect();
         let values = iters.iter().copied().map(Operand::Var).collect();
-        let copies = self.copies(inner, stages, step, &Scalar::Var(index), values);
+        let copies = self.copies(inner, (Part::Stage, stages), step, &Scalar::Var(index), values);
         let mut body = copies.body;
         if !inner.carries.is_empty() {
             body.push(Stmt::Yield { values: copies.values, origin: inner.origin });
@@ -167,16 +168,23 @@ impl Lower<'_> {
     }
 
     /// `count` copies of the body, each taking what the one before hands on: one group of stages.
-    fn copies(&mut self, inner: &For, count: i64, step: i64, base: &Scalar, mut values: Vec<Operand>) -> Copies {
+    fn copies(
+        &mut self,
+        inner: &For,
+        (part, count): (Part, i64),
+        step: i64,
+        base: &Scalar,
+        mut values: Vec<Operand>,
+    ) -> Copies {
         let group = self.staging.group(inner.kind.asked_stages());
         let tagged = match self.staging.drains.get(&inner.index) {
             Some(Drain::InPairs) => Tagged::All,
             _ => Tagged::AllButAccumulators,
         };
         let mut body = Vec::with_capacity(inner.body.len());
-        for stage in 0..count {
-            let index = fold::binary(ScalarBinary::Add, base.clone(), Scalar::Int(stage.saturating_mul(step)));
-            let stage = PipelineStage { group, stage: stage as u32 };
+        for nth in 0..count {
+            let index = fold::binary(ScalarBinary::Add, base.clone(), Scalar::Int(nth.saturating_mul(step)));
+            let stage = Stage { group, nth, count, part };
             let copy = self.staging.stage(inner, &inner.body, index, &values, stage, tagged);
             body.extend(copy.body);
             values = copy.values;

@@ -6,10 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 use super::io_order::Drains;
-use super::iterations::{Iteration, Staging, Tagged, as_value};
+use super::iterations::{Iteration, Stage, Staging, Tagged, as_value};
 use crate::ir::{
-    Carry, For, Kernel, LoopKind, Operand, PipelineStage, Role, Scalar, ScalarBinary, Stmt, Type, Value, VarId, fold,
-    rewrite, visit,
+    Carry, For, Kernel, LoopKind, Operand, Part, Role, Scalar, ScalarBinary, Stmt, Type, Value, VarId, fold, rewrite,
+    visit,
 };
 use crate::ops::OpId;
 
@@ -127,14 +127,14 @@ impl Skew<'_> {
     fn skewed(&mut self, inner: &For, halves: &Halves, lead: Lead, out: &mut Vec<Stmt>) {
         let Lead { start, step, trips, depth } = lead;
         let group = self.staging.group(inner.kind.asked_stages());
-        let numbered = |stage: i64| PipelineStage { group, stage: stage as u32 };
+        let numbered = |part: Part, nth: i64| Stage { group, nth, count: depth, part };
         let at = |iteration: i64| Scalar::Int(start.saturating_add(iteration.saturating_mul(step)));
         let by = |op, index: VarId, iterations: i64| {
             fold::binary(op, Scalar::Var(index), Scalar::Int(iterations.saturating_mul(step)))
         };
         let initial: Vec<Operand> = inner.carries.iter().map(|carry| carry.init.clone()).collect();
         for stage in 0..depth {
-            let copy = self.half(inner, halves, &halves.ahead, at(stage), &initial, numbered(stage));
+            let copy = self.half(inner, halves, &halves.ahead, at(stage), &initial, numbered(Part::Ahead, stage));
             out.extend(copy.body);
         }
 
@@ -152,12 +152,12 @@ impl Skew<'_> {
         let mut body = Vec::new();
         for stage in 0..depth {
             let ahead = by(ScalarBinary::Add, index, stage);
-            let copy = self.half(inner, halves, &halves.ahead, ahead, &values, numbered(stage));
+            let copy = self.half(inner, halves, &halves.ahead, ahead, &values, numbered(Part::Stage, stage));
             body.extend(copy.body);
         }
         for stage in 0..depth {
             let behind = by(ScalarBinary::Sub, index, depth - stage);
-            let copy = self.half(inner, halves, &halves.behind, behind, &values, numbered(stage));
+            let copy = self.half(inner, halves, &halves.behind, behind, &values, numbered(Part::Stage, stage));
             body.extend(copy.body);
             values = copy.values;
         }
@@ -178,7 +178,7 @@ impl Skew<'_> {
 
         for stage in 0..depth {
             let last = at(trips - depth + stage);
-            let copy = self.half(inner, halves, &halves.behind, last, &values, numbered(stage));
+            let copy = self.half(inner, halves, &halves.behind, last, &values, numbered(Part::Rest, stage));
             out.extend(copy.body);
             values = copy.values;
         }
@@ -196,7 +196,7 @@ impl Skew<'_> {
         which: &BTreeSet<usize>,
         index: Scalar,
         carried: &[Operand],
-        stage: PipelineStage,
+        stage: Stage,
     ) -> Iteration {
         let mut selected: Vec<Stmt> = which.iter().map(|&place| halves.statements[place].clone()).collect();
         selected.push(Stmt::Yield { values: halves.yields.clone(), origin: inner.origin });

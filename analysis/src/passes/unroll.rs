@@ -1,7 +1,8 @@
 //! UnrollLoops: `pl.unroll` becomes one copy of its body for each iteration.
 
+use super::iterations::note_copy;
 use crate::ir::rewrite::{self, Substitution};
-use crate::ir::{For, Kernel, LoopKind, Note, Operand, Reason, Scalar, Stmt, fold};
+use crate::ir::{BodyCopy, For, Kernel, LoopKind, Note, Operand, Part, Reason, Scalar, Stmt, fold};
 
 /// Above this the compiler refuses the loop.
 const MAX_ITERATIONS: i64 = 1024;
@@ -52,7 +53,11 @@ impl Unroll<'_> {
             for (carry, value) in inner.carries.iter().zip(&values) {
                 substitution.set(carry.iter, value.clone());
             }
+            let first = self.kernel.vars.len();
             let copy = rewrite::copy(self.kernel, &inner.body, &mut substitution);
+            let of_body =
+                BodyCopy { of: inner.origin, part: Part::Unrolled, nth: iteration as u32, count: trips as u32 };
+            note_copy(self.kernel, first, &substitution, of_body);
             let mut copy = self.body(copy);
             if let Some(Stmt::Yield { values: yielded, .. }) = copy.last() {
                 values = yielded.clone();

@@ -184,9 +184,12 @@ local function map_session(source)
   api.nvim_set_current_win(win)
   local line, column = line_with(buf, 'mixed')
   api.nvim_win_set_cursor(win, { line + 1, column })
+  vim.cmd('doautocmd CursorMoved')
+  ok((float_text() or ''):match('^mixed\nVec %[0x') ~= nil, 'what there is to a box appears beside the cursor', float_text())
   api.nvim_feedkeys(api.nvim_replace_termcodes('<CR>', true, false, true), 'x', false)
   local there = api.nvim_get_current_line()
   ok(api.nvim_get_current_buf() == source and there:match('^%s*mixed = ') ~= nil, '<CR> goes to the source', there)
+  ok(float_text() == nil, 'and leaves nothing behind', float_text())
 
   api.nvim_buf_set_lines(source, 0, 0, false, { '# above' })
   edit(source, '64, 256', '64, 192')
@@ -201,22 +204,22 @@ local function map_session(source)
   end), 't tries a target', map_text())
   api.nvim_feedkeys('t', 'x', false)
   ok(eventually(function()
-    return map_text():match('trying target ascend950.*Vec 144 KiB of 184 KiB → 144 KiB of 240 KiB') ~= nil
+    return map_text():match('trial: target ascend950.*Vec 144 KiB of 184 KiB → 144 KiB of 240 KiB') ~= nil
   end), 'and the next one, with the use of memory before and after', map_text())
   ok(require('tilefit').settings().target == nil, 'nothing is set by that')
   api.nvim_feedkeys('x', 'x', false)
   ok(eventually(function()
-    return not map_text():match('trying') and map_text():match('of 184 KiB') ~= nil
+    return not map_text():match('trial:') and map_text():match('of 184 KiB') ~= nil
   end), 'x leaves it', map_text())
   for _ = 1, 3 do
     api.nvim_feedkeys('p', 'x', false)
   end
   ok(eventually(function()
-    return map_text():match('trying planner packed') ~= nil
+    return map_text():match('trial: planner packed') ~= nil
   end), 'p tries planners', map_text())
   api.nvim_feedkeys('s', 'x', false)
   ok(eventually(function()
-    return not map_text():match('trying') and map_text():match('ascend910b, packed') ~= nil
+    return not map_text():match('trial:') and map_text():match('ascend910b, packed') ~= nil
   end) and require('tilefit').settings().planner == 'packed', 's sets it', map_text())
   require('tilefit').set('planner', 'auto')
   api.nvim_feedkeys('q', 'x', false)

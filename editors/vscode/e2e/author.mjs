@@ -89,7 +89,8 @@ export async function author({ page, url, project, ok, shot, setTheme }) {
   const first = await focused();
   await page.keyboard.press("ArrowRight");
   ok((await focused()) !== first && (await focused()) !== "", "arrow keys go from tile to tile", `${first} / ${await focused()}`);
-  ok((await frame.locator("#detail").textContent()) === (await focused()), "the tile is told in words", await frame.locator("#detail").textContent());
+  const told = () => frame.locator("#tip:visible").innerText({ timeout: 1_000 }).catch(() => "");
+  ok((await told()).split("\n")[0] === (await focused()).split(":")[0], "the tile with the focus is told in words", await told());
   const goal = (await focused()).split(":")[0];
   await page.keyboard.press("Enter");
   ok(
@@ -100,8 +101,19 @@ export async function author({ page, url, project, ok, shot, setTheme }) {
 
   const box = (name) => frame.locator(`g.box[aria-label^="${name}:"]`);
   await box("gated").hover();
-  const told = () => frame.locator("#detail").textContent();
-  ok(await eventually(async () => (await told()).startsWith("gated: Vec, 32 KiB at [0x")), "the pointer on a tile tells it in words", await told());
+  ok(await eventually(async () => (await told()).startsWith("gated\nVec [0x")), "the pointer on a tile tells it in words", await told());
+  const apart = await frame.evaluate(() => {
+    const [tip, of] = [document.querySelector("#tip"), document.querySelector('g.box[aria-label^="gated:"]')].map((it) => it.getBoundingClientRect());
+    return Math.max(of.left - tip.right, tip.left - of.right, of.top - tip.bottom, tip.top - of.bottom);
+  });
+  ok(apart < 20, "beside the pointer", apart);
+  const used = await frame.evaluate(() => document.querySelector("svg.tilefit-map").getBoundingClientRect().bottom / window.innerHeight);
+  ok(used > 0.6 && used <= 1, "rows use the height of the panel", used);
+  await frame.evaluate(() => document.querySelector("svg.tilefit-map").setAttribute("data-old", ""));
+  await frame.locator("#one-scale").check();
+  const redrawn = async () => (await frame.locator("svg.tilefit-map:not([data-old])").count()) > 0 && frame.locator("#one-scale").isChecked();
+  ok(await eventually(redrawn), "one scale for all memories is the server's answer");
+  await frame.locator("#one-scale").uncheck();
   await box("mixed").click();
   const inSource = async () => (await here()).join() === "mixed" && (await page.locator(".monaco-editor.focused").count()) > 0;
   ok(await eventually(inSource), "a click goes to the source", await here());

@@ -30,9 +30,14 @@ export interface MemoryMap {
   html?: string;
 }
 
+/** Whether every memory is as wide as every other, or a byte is as wide in all of them. */
+export type Scale = "own" | "one";
+
 export interface MemoryMapAnswer {
   version: number;
   maps: MemoryMap[];
+  /** What the settings come to, by kernel. */
+  settings: { planner: string; target: string }[];
   /** What a trial changes, one line for each memory. */
   changes: string[];
 }

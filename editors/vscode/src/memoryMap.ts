@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 
 import { shift } from "./lines";
 import { allBoxes, boxesAt, contains, pictures } from "./mapModel";
-import type { MemoryMapAnswer } from "./mapModel";
+import type { MemoryMapAnswer, Scale } from "./mapModel";
 import type { FromPanel, ToPanel } from "./panelMessages";
 import { memoryMap, watchMemoryMap } from "./protocol";
 import type { MemoryMapChanged, MemoryMapParams } from "./protocol";
@@ -17,6 +17,9 @@ interface View {
   /** A line of the kernel; edits above move it along. */
   anchor: number;
   width: number;
+  /** For each picture. */
+  height: number;
+  scale: Scale;
   planner: string | undefined;
   target: string | undefined;
   answer?: MemoryMapAnswer;
@@ -63,8 +66,8 @@ export class MemoryMapPanel implements vscode.Disposable {
       this.unwatch(this.view);
     }
     const panel = this.view?.panel ?? this.open();
-    const { width = 800, planner, target } = this.view ?? {};
-    this.view = { panel, source, anchor, width, planner, target };
+    const { width = 800, height = 500, scale = "own", planner, target } = this.view ?? {};
+    this.view = { panel, source, anchor, width, height, scale, planner, target };
     panel.reveal(undefined, true);
     await this.watch();
   }
@@ -88,9 +91,10 @@ export class MemoryMapPanel implements vscode.Disposable {
     return panel;
   }
 
-  private params({ source, anchor, width, planner, target }: View): MemoryMapParams {
+  private params({ source, anchor, width, height, scale, planner, target }: View): MemoryMapParams {
     const position = { line: anchor, character: source.lineAt(anchor).firstNonWhitespaceCharacterIndex };
-    return { textDocument: { uri: source.uri.toString() }, position, planner, target, picture: { kind: "html", width } };
+    const picture = { kind: "html" as const, width, height, scale };
+    return { textDocument: { uri: source.uri.toString() }, position, planner, target, picture };
   }
 
   private async watch(): Promise<void> {
@@ -118,11 +122,12 @@ export class MemoryMapPanel implements vscode.Disposable {
     this.tell({
       type: "map",
       html: maps.length > 0 ? pictures(maps) : "<p>There is no kernel in this file.</p>",
-      note: "",
       planners,
       targets,
       planner: view.planner,
       target: view.target,
+      set: changed.settings[0],
+      scale: view.scale,
       canTry: maps.some((map) => map.down === "time"),
       changes,
     });
@@ -153,11 +158,14 @@ export class MemoryMapPanel implements vscode.Disposable {
       case "keep":
         void this.keep(view);
         return;
-      case "width":
+      case "scale":
+        view.scale = message.scale;
+        void this.watch();
+        return;
+      case "size":
         // The first one says that the panel is there; it has missed what was sent before.
-        if (message.width > 0) {
-          view.width = Math.round(message.width);
-        }
+        view.width = pixels(message.width);
+        view.height = pixels(message.height);
         void this.watch();
     }
   }
@@ -233,6 +241,11 @@ export class MemoryMapPanel implements vscode.Disposable {
   }
 }
 
+/** As the server takes them. */
+function pixels(length: number): number {
+  return Math.max(0, Math.min(Math.round(length), 65_535));
+}
+
 function page(webview: vscode.Webview, media: vscode.Uri): string {
   const of = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(media, name)).toString();
   const policy = `default-src 'none'; style-src ${webview.cspSource}; script-src ${webview.cspSource}`;
@@ -248,11 +261,12 @@ function page(webview: vscode.Webview, media: vscode.Uri): string {
 <header>
 <label>Planner <select id="planner"></select></label>
 <label>Target <select id="target"></select></label>
-<button id="keep" hidden>Use it from now on</button>
+<label title="A byte is as wide in every memory"><input type="checkbox" id="one-scale"> One scale</label>
+<button id="keep" hidden>Apply to workspace settings</button>
 <div id="compare" role="status"></div>
 </header>
 <main id="map" aria-label="Memory map. Arrow keys go from tile to tile, Enter goes to the source."></main>
-<p id="detail" role="status"></p>
+<div id="tip" aria-hidden="true" hidden></div>
 <script src="${of("map.js")}"></script>
 </body>
 </html>

@@ -1,18 +1,20 @@
 /** What the panels and the extension tell each other: the memory map's first, then that of the configurations. */
 
 import type { KernelConfigurations } from "./configurationsModel";
+import type { Scale } from "./mapModel";
 
 export type ToPanel =
   | {
       type: "map";
       html: string;
-      /** Said where no tile is looked at. */
-      note: string;
       planners: string[];
       targets: string[];
       /** What is tried instead of the settings. */
       planner: string | undefined;
       target: string | undefined;
+      /** The settings themselves; undefined without a kernel. */
+      set: { planner: string; target: string } | undefined;
+      scale: Scale;
       /** TLX kernels have neither planners nor these targets. */
       canTry: boolean;
       /** Before and after, one line for each memory space. */
@@ -24,7 +26,8 @@ export type FromPanel =
   | { type: "jump"; box: number }
   | { type: "try"; planner: string | undefined; target: string | undefined }
   | { type: "keep" }
-  | { type: "width"; width: number };
+  | { type: "scale"; scale: Scale }
+  | { type: "size"; width: number; height: number };
 
 export interface ToConfigurations {
   /** For the select. */

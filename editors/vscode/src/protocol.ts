@@ -2,7 +2,7 @@ import { NotificationType, RequestType } from "vscode-languageclient/node";
 import type { Position, Range, TextDocumentIdentifier, TextDocumentPositionParams } from "vscode-languageclient/node";
 
 import type { ConfigurationsAnswer } from "./configurationsModel";
-import type { MemoryMapAnswer } from "./mapModel";
+import type { MemoryMapAnswer, Scale } from "./mapModel";
 
 /** The C++ of one kernel, and which of its lines come from where in the source. */
 export interface GeneratedCodeResult {
@@ -44,7 +44,7 @@ export type { Position };
 export interface MemoryMapParams extends TextDocumentPositionParams {
   planner: string | undefined;
   target: string | undefined;
-  picture: { kind: "html"; width: number } | undefined;
+  picture: { kind: "html"; width: number; height: number; scale: Scale } | undefined;
 }
 
 export type MemoryMapChanged = MemoryMapAnswer & { uri: string };

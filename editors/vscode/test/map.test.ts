@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { boxesAt, contains, pictures } from "../src/mapModel";
 import type { MemoryMap } from "../src/mapModel";
 import { nearest } from "../webview/nearest";
+import { beside, heightFor } from "../webview/room";
 
 const at = (line: number) => ({ start: { line, character: 8 }, end: { line, character: 9 } });
 const tile = (name: string, line: number, lastLine: number) => ({ name, range: at(line), firstLine: line + 1, lastLine });
@@ -41,4 +42,19 @@ test("arrow keys go to the nearest box in their direction", () => {
   assert.deepEqual(["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "End"].map((key) => nearest(boxes, 0, key)), [1, 2, undefined, undefined, 3]);
   assert.equal(nearest(boxes, 3, "ArrowLeft"), 1);
   assert.equal(nearest(boxes, 0, "x"), undefined);
+});
+
+test("a tooltip stands beside the pointer, and never outside of the window", () => {
+  const [tip, window] = [{ width: 200, height: 60 }, { width: 800, height: 600 }];
+  const at = (x: number, y: number) => beside({ left: x, right: x, top: y, bottom: y }, tip, window);
+  assert.deepEqual(at(100, 100), { left: 112, top: 112 });
+  assert.deepEqual(at(790, 590), { left: 600, top: 518 });
+  assert.deepEqual(beside({ left: 0, right: 700, top: -50, bottom: 650 }, tip, window), { left: 12, top: 0 });
+});
+
+test("pictures share the height that the rest of the page leaves", () => {
+  assert.equal(heightFor(900, 760, [400], []), 540);
+  assert.equal(heightFor(900, 1160, [400, 400], [100]), 320);
+  assert.equal(heightFor(900, 540 + 360, [540], []), 540, "what fits stays as it is");
+  assert.equal(heightFor(100, 760, [400], []), 0, "the server knows what can still be read");
 });

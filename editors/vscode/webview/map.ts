@@ -2,15 +2,18 @@
 
 import type { FromPanel, ToPanel } from "../src/panelMessages";
 import { nearest } from "./nearest";
+import { beside, heightFor } from "./room";
+import type { Rectangle } from "./nearest";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromPanel): void };
 
 const host = acquireVsCodeApi();
 const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const map = element("map");
-const detail = element("detail");
+const tip = element("tip");
 const planner = element<HTMLSelectElement>("planner");
 const target = element<HTMLSelectElement>("target");
+const oneScale = element<HTMLInputElement>("one-scale");
 const keep = element<HTMLButtonElement>("keep");
 const compare = element("compare");
 
@@ -19,7 +22,6 @@ let here: number[] = [];
 
 const boxes = (): SVGGElement[] => [...map.querySelectorAll<SVGGElement>("g.box")];
 const number = (box: Element): number => Number(box.getAttribute("data-box"));
-const label = (box: Element): string => box.getAttribute("aria-label") ?? "";
 
 window.addEventListener("message", ({ data }: MessageEvent<ToPanel>) => {
   if (data.type === "map") {
@@ -43,22 +45,29 @@ function show(message: ToPanel & { type: "map" }): void {
     box.setAttribute("tabindex", "-1");
     box.setAttribute("role", "button");
   }
+  // The browser's own tooltips come late and never for the keyboard.
+  for (const title of map.querySelectorAll("svg title")) {
+    title.parentElement?.setAttribute("data-tip", title.textContent ?? "");
+    title.remove();
+  }
   const again = focused && boxes().find((box) => number(box) === number(focused));
   (again ?? boxes()[0])?.setAttribute("tabindex", "0");
   again?.focus();
-  offer(planner, message.planners, message.planner);
-  offer(target, message.targets, message.target);
+  offer(planner, message.planners, message.planner, message.set?.planner);
+  offer(target, message.targets, message.target, message.set?.target);
   for (const control of [planner, target]) {
     (control.parentElement as HTMLElement).hidden = !message.canTry;
   }
   keep.hidden = !message.planner && !message.target;
   compare.replaceChildren(...message.changes.map((text) => Object.assign(document.createElement("div"), { textContent: text })));
-  detail.textContent = again ? label(again) : message.note;
+  oneScale.checked = message.scale === "one";
+  hideTip();
   outline();
+  measure();
 }
 
-function offer(select: HTMLSelectElement, names: string[], chosen: string | undefined): void {
-  const options = [new Option("current setting", ""), ...names.map((name) => new Option(name, name))];
+function offer(select: HTMLSelectElement, names: string[], chosen: string | undefined, set: string | undefined): void {
+  const options = [new Option(set ? `current setting (${set})` : "current setting", ""), ...names.map((name) => new Option(name, name))];
   select.replaceChildren(...options);
   select.value = chosen ?? "";
 }
@@ -91,22 +100,55 @@ map.addEventListener("click", (event) => {
     host.postMessage({ type: "jump", box: number(box) });
   }
 });
-for (const kind of ["mouseover", "focusin"]) {
-  map.addEventListener(kind, (event) => {
-    const box = boxOf(event);
-    if (box?.matches("g.box")) {
-      detail.textContent = label(box);
-    }
-  });
+/** Tells what there is to a part of the picture, beside the pointer or the part. */
+function showTip(part: Element, place: Rectangle): void {
+  const lines = (part.getAttribute("data-tip") ?? "").split("\n");
+  tip.replaceChildren(...lines.map((text) => Object.assign(document.createElement("div"), { textContent: text })));
+  tip.hidden = false;
+  const { width, height } = tip.getBoundingClientRect();
+  const { left, top } = beside(place, { width, height }, { width: document.documentElement.clientWidth, height: window.innerHeight });
+  tip.style.left = `${left}px`;
+  tip.style.top = `${top}px`;
 }
+
+/** What has the focus is told again when the pointer leaves. */
+function hideTip(): void {
+  const focused = document.activeElement?.closest("g.box:focus-visible");
+  if (focused) {
+    showTip(focused, focused.getBoundingClientRect());
+  } else {
+    tip.hidden = true;
+  }
+}
+
+map.addEventListener("pointermove", (event) => {
+  const part = (event.target as Element).closest("[data-tip]");
+  if (part) {
+    const { clientX: x, clientY: y } = event;
+    showTip(part, { left: x, right: x, top: y, bottom: y });
+  } else {
+    hideTip();
+  }
+});
+map.addEventListener("pointerleave", hideTip);
+window.addEventListener("scroll", hideTip);
+window.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    tip.hidden = true;
+  }
+});
 map.addEventListener("focusin", (event) => {
   const box = boxOf(event);
   if (box?.matches("g.box")) {
     boxes().forEach((each) => each.setAttribute("tabindex", each === box ? "0" : "-1"));
   }
+  hideTip();
   outline();
 });
-map.addEventListener("focusout", () => outline());
+map.addEventListener("focusout", () => {
+  tip.hidden = true;
+  outline();
+});
 map.addEventListener("keydown", (event) => {
   const box = boxOf(event);
   if (!box?.matches("g.box")) {
@@ -135,9 +177,34 @@ for (const control of [planner, target]) {
 }
 keep.addEventListener("click", () => host.postMessage({ type: "keep" }));
 
+oneScale.addEventListener("change", () => host.postMessage({ type: "scale", scale: oneScale.checked ? "one" : "own" }));
+
+/** What was asked for last. */
+let asked = { width: 0, height: 0 };
+
+/** Asks for pictures of the size that there is room for. */
+function measure(): void {
+  const height = (each: Element): number => each.getBoundingClientRect().height;
+  const width = map.clientWidth;
+  const pictures = [...map.querySelectorAll("svg")].map(height);
+  // An open table is below the pictures, and no part of what the window has to hold.
+  const tables = [...map.querySelectorAll("details[open]")].map((open) => height(open) - height(open.querySelector("summary") ?? open));
+  const size = { width, height: heightFor(window.innerHeight, height(document.body), pictures, tables) };
+  if (width > 0 && (size.width !== asked.width || Math.abs(size.height - asked.height) > 8)) {
+    asked = size;
+    host.postMessage({ type: "size", ...size });
+  }
+}
+
 let waiting: number | undefined;
-new ResizeObserver(() => {
+const resized = new ResizeObserver(() => {
   clearTimeout(waiting);
-  waiting = setTimeout(() => host.postMessage({ type: "width", width: map.clientWidth }), 100) as unknown as number;
-}).observe(map);
-host.postMessage({ type: "width", width: map.clientWidth });
+  waiting = setTimeout(measure, 100) as unknown as number;
+});
+resized.observe(map);
+resized.observe(document.documentElement);
+window.addEventListener("resize", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(measure, 100) as unknown as number;
+});
+measure();

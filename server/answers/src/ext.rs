@@ -5,6 +5,7 @@ use ls_types::request::Request;
 use ls_types::{Position, Range, TextDocumentIdentifier, Uri};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tilefit_analysis::ide::memory_map::scale::Scale;
 use tilefit_analysis::ide::memory_map::{Totals, Trial};
 use tilefit_analysis::ide::{KernelConfigurations, MemoryMap};
 use tilefit_analysis::target::{Planner, Target};
@@ -142,14 +143,25 @@ pub struct MemoryMapParams {
 
 /// How the map is drawn, beside its data.
 #[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "kind")]
-pub enum Picture {
-    /// A part of a page; pixels.
-    Html { width: u16 },
+#[serde(rename_all = "camelCase")]
+pub struct Picture {
+    pub(crate) kind: PictureKind,
+    /// Pixels, or characters of text.
+    pub(crate) width: u16,
+    /// Pixels that the rows share; `None`: as many as they need. Text is as high as it is.
+    pub(crate) height: Option<u16>,
+    #[serde(default)]
+    pub(crate) scale: Scale,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum PictureKind {
+    /// A part of a page.
+    Html,
     /// The picture of it alone.
-    Svg { width: u16 },
-    /// Characters.
-    Text { width: u16 },
+    Svg,
+    Text,
 }
 
 /// What a client wants to see of a kernel.
@@ -197,6 +209,8 @@ pub struct DrawnMap {
 pub struct Text {
     pub lines: Vec<String>,
     pub marks: Vec<Mark>,
+    /// What there is to each box, a line each.
+    pub boxes: Vec<Vec<String>>,
 }
 
 /// What a part of a line shows; lines and bytes from 0.

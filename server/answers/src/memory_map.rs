@@ -3,10 +3,11 @@
 use ls_types::Position;
 use tilefit_analysis::Cancellable;
 use tilefit_analysis::ide::MemoryMap;
+use tilefit_analysis::ide::memory_map::scale::Room;
 use tilefit_analysis::ide::memory_map::text::{self, Line};
 use tilefit_analysis::ide::memory_map::{html, svg};
 
-use crate::ext::{DrawnMap, MapOptions, Mark, MemoryMapAnswer, MemoryMapChanged, Picture, Text};
+use crate::ext::{DrawnMap, MapOptions, Mark, MemoryMapAnswer, MemoryMapChanged, Picture, PictureKind, Text};
 use crate::view::View;
 
 pub fn memory_map(view: &View, position: Position, options: MapOptions) -> Cancellable<Option<MemoryMapAnswer>> {
@@ -33,16 +34,21 @@ fn memory_map_at(view: &View, offset: usize, options: MapOptions) -> Cancellable
 
 fn drawn(view: &View, map: MemoryMap, picture: Option<Picture>) -> DrawnMap {
     let (mut html, mut text) = (None, None);
-    match picture {
-        Some(Picture::Html { width }) => html = Some(html::part(&map, width.into())),
-        Some(Picture::Svg { width }) => html = Some(svg::part(&map, width.into())),
-        Some(Picture::Text { width }) => text = Some(with_marks(&text::draw(&map, width.into()))),
-        None => {}
+    if let Some(Picture { kind, width, height, scale }) = picture {
+        let room = Room { width: width.into(), height: height.map(f64::from), scale };
+        match kind {
+            PictureKind::Html => html = Some(html::part(&map, room)),
+            PictureKind::Svg => html = Some(svg::part(&map, room)),
+            PictureKind::Text => {
+                let (lines, marks) = with_marks(&text::draw(&map, width.into(), scale));
+                text = Some(Text { lines, marks, boxes: map.details() });
+            }
+        }
     }
     DrawnMap { map: map.located(&|range| view.range(range)), html, text }
 }
 
-fn with_marks(drawing: &[Line]) -> Text {
+fn with_marks(drawing: &[Line]) -> (Vec<String>, Vec<Mark>) {
     let (mut lines, mut marks) = (Vec::new(), Vec::new());
     for (number, line) in drawing.iter().enumerate() {
         let text = line.text();
@@ -56,5 +62,5 @@ fn with_marks(drawing: &[Line]) -> Text {
         }
         lines.push(text);
     }
-    Text { lines, marks }
+    (lines, marks)
 }

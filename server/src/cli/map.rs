@@ -1,10 +1,10 @@
-use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use annotate_snippets::renderer::{AnsiColor, Effects, Style};
 use clap::ValueEnum;
 use tilefit_analysis::ide::MemoryMap;
+use tilefit_analysis::ide::memory_map::scale::{Room, Scale};
 use tilefit_analysis::ide::memory_map::text::{Kind, Line};
 use tilefit_analysis::ide::memory_map::{html, svg, text};
 
@@ -26,9 +26,12 @@ pub(super) struct Arguments {
     output: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Pixels, or characters of text; for text the terminal decides
+    /// Pixels, or characters of text [default: 960 pixels, or the width of the terminal]
     #[arg(long)]
     width: Option<u16>,
+    /// Draw all memories in one scale, so that a byte is as wide in each of them
+    #[arg(long)]
+    one_scale: bool,
     #[command(flatten)]
     planning: Planning,
 }
@@ -43,7 +46,8 @@ enum Format {
 }
 
 const PIXELS: u16 = 960;
-const COLUMNS: u16 = 100;
+/// Of what is no terminal.
+const COLUMNS: u16 = 80;
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     match drawn(arguments) {
@@ -61,14 +65,18 @@ fn drawn(arguments: &Arguments) -> Result<(), String> {
     if maps.is_empty() && !matches!(arguments.format, Format::Svg) {
         complain(&no_kernels(&which.path));
     }
+    let scale = if arguments.one_scale { Scale::One } else { Scale::Own };
     let drawing = match arguments.format {
         Format::Text => {
-            let drawings = maps.iter().map(|map| text::draw(map, columns(arguments.width).into()));
+            let drawings = maps.iter().map(|map| text::draw(map, columns(arguments.width).into(), scale));
             drawings.map(|lines| lines.iter().map(coloured).collect::<String>()).collect::<Vec<_>>().join("\n")
         }
-        Format::Html => html::page(&which.path.file_name().unwrap_or_default().to_string_lossy(), &maps),
+        Format::Html => html::page(&which.path.file_name().unwrap_or_default().to_string_lossy(), &maps, scale),
         Format::Svg => match maps.as_slice() {
-            [map] => svg::file(map, arguments.width.unwrap_or(PIXELS).into()),
+            [map] => {
+                let width = arguments.width.unwrap_or(PIXELS).into();
+                svg::file(map, Room { width, height: None, scale })
+            }
             [] => return Err(no_kernels(&which.path)),
             maps => {
                 let file = which.path.display();
@@ -88,8 +96,9 @@ fn drawn(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
+/// As asked, else as wide as the terminal is now: `COLUMNS` is not exported by shells, and old after a resize.
 fn columns(asked: Option<u16>) -> u16 {
-    let terminal = || env::var("COLUMNS").ok()?.parse().ok();
+    let terminal = || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0);
     asked.or_else(terminal).unwrap_or(COLUMNS)
 }
 
@@ -112,9 +121,10 @@ const COLOURS: [AnsiColor; svg::COLOURS] =
 fn style(kind: Kind) -> Style {
     match kind {
         Kind::Plain => Style::new(),
+        Kind::Copy => AnsiColor::Cyan.on_default(),
         Kind::Title => Style::new().effects(Effects::BOLD),
         Kind::OverTitle | Kind::Capacity => AnsiColor::BrightRed.on_default().effects(Effects::BOLD),
-        Kind::Line | Kind::Free | Kind::Reserved => Style::new().effects(Effects::DIMMED),
+        Kind::Line | Kind::Address | Kind::Free | Kind::Reserved => Style::new().effects(Effects::DIMMED),
         Kind::Waste => AnsiColor::BrightBlack.on_default(),
         Kind::Tile(colour) => COLOURS[colour % COLOURS.len()].on_default(),
         Kind::Label(colour) => AnsiColor::Black.on(COLOURS[colour % COLOURS.len()]),

@@ -147,7 +147,10 @@ fn row(tile: &TilePlan) -> [String; 8] {
         format!("{}-{}", tile.first_line, tile.last_line)
     };
     [
-        tile.name.clone(),
+        match &tile.copy {
+            Some(copy) => format!("{} ·{}", tile.name, copy.short),
+            None => tile.name.clone(),
+        },
         tile.space.unwrap_or("?").to_owned(),
         tile.address.map_or_else(|| "?".to_owned(), |address| format!("{address:#x}")),
         tile.bytes.to_string(),

@@ -1,6 +1,5 @@
 //! A file from disk under analysis.
 
-use std::collections::HashSet;
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

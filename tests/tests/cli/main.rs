@@ -494,16 +494,34 @@ fn maps_are_drawn_as_text_page_and_picture() {
             Gate.gate (ascend910b, sequential)
               Vec 192 KiB of 184 KiB, 8 KiB over
 
+              Horizontal: address. Vertical: time, by source line.
+              █▓ tile; those of one colour in a memory reuse one buffer,
+                one after another
+              ┃ capacity   ▒ beyond the capacity   ◂ peak usage
+
                   Vec
-               20 █value███████·························┃
-               21 █████████████▓gate▓▓▓▓▓▓▓▓▓···········┃
-               22 █████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓█squashed██┃▒▒  ◂ peak Vec
-               23 █████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓█gated█████┃▒▒
-               24 █████████████▓mixed▓▓▓▓▓▓▓▓···········┃
-               25 █result██████·························┃
+               20 █value███████████·······························┃
+               21 █████████████████▓gate▓▓▓▓▓▓▓▓▓▓▓···············┃
+               22 █████████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓█squashed██████┃▒▒◂
+               23 █████████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓█gated█████████┃▒▒
+               24 █████████████████▓mixed▓▓▓▓▓▓▓▓▓▓···············┃
+               25 █result██████████·······························┃
+                  0x0              0x10000         0x20000             
             exit 0
         "#]],
     );
+    // What is no terminal has 80 columns; what a shell thinks of its window is not asked.
+    let mut command = Command::new(tilefit_tests::binary::tilefit());
+    let output = command.args(["map", "two.py"]).current_dir(&root).env("COLUMNS", "200").output();
+    let text = String::from_utf8(output.expect("the binary starts").stdout).expect("a map is UTF-8");
+    let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+    assert!(wide.is_empty() && text.lines().any(|line| line.chars().count() > 70), "{text}");
+    let scales = ["map two.py:chained", "map --one-scale two.py:chained"].map(|line| {
+        let arguments: Vec<&str> = line.split(' ').collect();
+        let text = tilefit(&root, &arguments).stdout;
+        text.lines().find(|line| line.trim_start().starts_with("Mat  ")).unwrap_or_default().find("Left")
+    });
+    assert!(scales[0].is_some() && scales[0] < scales[1], "{scales:?}");
     let page = tilefit(&root, &["map", "--format", "html", "two.py"]).stdout;
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"), "{page}");
     for part in ["Gate.gate", "ChainedMatmul.chained", "class=\"capacity\"", "[0x20000, 0x30000)", "8 KiB over"] {

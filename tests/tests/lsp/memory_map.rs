@@ -84,15 +84,33 @@ fn a_map_is_drawn_on_request() {
         let answer = client.request("tilefit/memoryMap", with(at(A), "picture", picture)).expect("a map");
         answer["maps"][0].clone()
     };
-    assert!(drawn("html")["html"].as_str().is_some_and(|html| html.contains("data-box=\"1\"")));
+    let html = drawn("html");
+    assert!(html["html"].as_str().is_some_and(|html| html.contains("data-box=\"1\"")));
+    assert_eq!(html["steps"][0], json!({ "line": A + 1, "rows": 1 }));
     assert!(drawn("svg")["html"].as_str().is_some_and(|svg| svg.starts_with("<svg ")));
     let text = drawn("text")["text"].clone();
+    assert!(text["boxes"][2].as_array().is_some_and(|lines| lines[0] == "b" && lines.len() > 1), "{}", text["boxes"]);
     let lines = text["lines"].as_array().expect("lines");
     for mark in text["marks"].as_array().expect("marks") {
         let line = lines[mark["line"].as_u64().expect("a line") as usize].as_str().expect("text");
         let bytes = |key: &str| mark[key].as_u64().expect("a byte") as usize;
         assert!(line.get(bytes("start")..bytes("end")).is_some(), "{mark} does not cut {line:?} between characters");
     }
+}
+
+#[test]
+fn a_picture_has_the_height_and_the_scale_that_are_asked_for() {
+    let mut client = with_document(KERNEL);
+    let mut svg = |picture: Value| {
+        let answer = client.request("tilefit/memoryMap", with(at(A), "picture", picture)).expect("a map");
+        answer["maps"][0]["html"].as_str().expect("a picture").to_owned()
+    };
+    let of_height = svg(json!({ "kind": "svg", "width": 600, "height": 150 }));
+    assert!(of_height.contains(" height=\"150\""), "{of_height}");
+    let one_scale = svg(json!({ "kind": "svg", "width": 600, "height": 150, "scale": "one" }));
+    assert_eq!(one_scale, of_height, "there is one memory");
+    let unknown = json!({ "kind": "svg", "width": 600, "scale": "log" });
+    assert!(client.request("tilefit/memoryMap", with(at(A), "picture", unknown)).is_err());
 }
 
 #[test]

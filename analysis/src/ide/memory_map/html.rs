@@ -4,28 +4,32 @@ use std::fmt::Write;
 
 use tilefit_packing::svg::escaped;
 
+use super::legend::{Sign, axes, signs};
+use super::scale::{Room, Scale};
 use super::svg::{self, STYLE};
-use super::{Down, MemoryMap, SpaceMap, heading};
+use super::{MemoryMap, SpaceMap, heading};
 use crate::ide::confirmation::{Confirmation, Differing, Place};
 use crate::ide::formatting::{amount, range};
 
 const PAGE_WIDTH: f64 = 1080.0;
 
 const PAGE_STYLE: &str = include_str!("page.css");
+const LEGEND_STYLE: &str = include_str!("legend.css");
 
 /// A page with these maps. It needs nothing else, and runs nothing.
-pub fn page<At>(title: &str, maps: &[MemoryMap<At>]) -> String {
-    let parts: String = maps.iter().map(|map| part(map, PAGE_WIDTH)).collect();
+pub fn page<At>(title: &str, maps: &[MemoryMap<At>], scale: Scale) -> String {
+    let room = Room { width: PAGE_WIDTH, height: None, scale };
+    let parts: String = maps.iter().map(|map| part(map, room)).collect();
     let title = escaped(title);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style>\n{PAGE_STYLE}{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{parts}</body>\n</html>\n"
+         <style>\n{PAGE_STYLE}{STYLE}{LEGEND_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{parts}</body>\n</html>\n"
     )
 }
 
-/// Heading, totals, picture, and the same as a table. Colours come from the page.
-pub fn part<At>(map: &MemoryMap<At>, width: f64) -> String {
+/// Heading, totals, legend, picture, and the same as a table. Colours come from the page; the height is that of the picture.
+pub fn part<At>(map: &MemoryMap<At>, room: Room) -> String {
     let mut out = format!(
         "<section class=\"kernel\">\n<h2>{} <small>line {}, {}, {}{}</small></h2>\n",
         escaped(&map.kernel),
@@ -37,7 +41,8 @@ pub fn part<At>(map: &MemoryMap<At>, width: f64) -> String {
     out.push_str("<ul class=\"totals\">\n");
     for space in &map.spaces {
         let class = if space.is_over() { " class=\"over\"" } else { "" };
-        let _ = writeln!(out, "<li{class}>{}{}</li>", escaped(&heading(space)), verdict(space));
+        let exactly = escaped(&svg::exactly(space));
+        let _ = writeln!(out, "<li{class} title=\"{exactly}\">{}{}</li>", escaped(&heading(space)), verdict(space));
     }
     out.push_str("</ul>\n");
     if let Some(confirmation) = &map.confirmation {
@@ -46,11 +51,14 @@ pub fn part<At>(map: &MemoryMap<At>, width: f64) -> String {
     for reason in &map.reasons {
         let _ = writeln!(out, "<p class=\"reason\">not modelled: {}</p>", escaped(reason));
     }
-    if map.rows.is_empty() {
-        out.push_str("<p>There is nothing in on-chip memory.</p>\n");
+    if map.steps.is_empty() {
+        out.push_str(match map.spaces.iter().all(|space| space.used == 0) {
+            true => "<p>There is nothing in on-chip memory.</p>\n",
+            false => "<p>It is not known what lies where.</p>\n",
+        });
     } else {
-        out.push_str(&svg::part(map, width));
         legend(map, &mut out);
+        let _ = write!(out, "<div class=\"picture\">\n{}</div>\n", svg::part(map, room));
         table(map, &mut out);
     }
     out.push_str("</section>\n");
@@ -85,7 +93,7 @@ fn confirmed(confirmation: &Confirmation, out: &mut String) {
 
 fn verdict<At>(space: &SpaceMap<At>) -> &'static str {
     match space.verdict {
-        Some("over-capacity") => ": more is live at once than there is",
+        Some("over-capacity") => ": too much is live at the same time",
         Some("fragmented") => ": no placement fits",
         Some("undecided") => ": no placement that fits is known",
         Some("fits") if space.is_over() => ": another placement fits",
@@ -94,17 +102,20 @@ fn verdict<At>(space: &SpaceMap<At>) -> &'static str {
 }
 
 fn legend<At>(map: &MemoryMap<At>, out: &mut String) {
-    let down = match map.down {
-        Down::Time => "time runs down, by source line; the dashed line is the peak",
-        Down::Allocations => {
-            "allocations one below the other; a spec lies where the compiler puts it, its buffers at these offsets in it"
-        }
-    };
-    let _ = writeln!(
-        out,
-        "<p class=\"legend\">Addresses run across, in one scale; {down}. Red is the capacity and what is beyond it, hatched what a \
-         buffer leaves unused.</p>"
-    );
+    let _ = writeln!(out, "<ul class=\"legend\">\n<li class=\"axes\">{}</li>", axes(map));
+    for (sign, words) in signs(map) {
+        let class = match sign {
+            Sign::Tile => "tile",
+            Sign::Unused => "unused",
+            Sign::Reserved => "reserved",
+            Sign::Capacity => "capacity",
+            Sign::Beyond => "beyond",
+            Sign::Peak => "peak",
+            Sign::Copies => "copies",
+        };
+        let _ = writeln!(out, "<li class=\"{class}\">{}</li>", escaped(&words));
+    }
+    out.push_str("</ul>\n");
 }
 
 fn table<At>(map: &MemoryMap<At>, out: &mut String) {

@@ -1,6 +1,28 @@
-//! The one scale of a picture: where each memory space stands, and how wide a byte is.
+//! The scales of a picture: where each memory space stands, and how wide a byte is.
+
+use serde::Deserialize;
 
 use super::{MemoryMap, SpaceMap};
+
+/// How wide a byte of one memory is beside that of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Scale {
+    /// Every memory is as wide as every other.
+    #[default]
+    Own,
+    /// A byte has the same width in all of them.
+    One,
+}
+
+/// The room for a picture, in its units.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    pub width: f64,
+    /// For its rows; `None`: as much as they need.
+    pub height: Option<f64>,
+    pub scale: Scale,
+}
 
 /// A space in a picture; in the picture's units.
 pub(super) struct Panel<'m, At> {
@@ -11,31 +33,48 @@ pub(super) struct Panel<'m, At> {
     unit: f64,
 }
 
-/// Less than this part of every capacity in use, and the picture shows what is in use rather than emptiness.
-const MOSTLY_EMPTY: u64 = 8;
+/// Less than this part of a capacity in use, and the picture shows what is in use rather than emptiness.
+const MOSTLY_EMPTY: u64 = 4;
 
-/// The spaces that something lies in, side by side within `room`, with `gap` between them.
-pub(super) fn panels<At>(map: &MemoryMap<At>, room: f64, gap: f64) -> Vec<Panel<'_, At>> {
-    let spaces: Vec<_> = map.spaces.iter().filter(|space| space.used > 0 || !space.buffers.is_empty()).collect();
-    let is_zoomed = spaces.iter().all(|space| match space.capacity {
-        Some(capacity) => space.used.saturating_mul(MOSTLY_EMPTY) < capacity,
-        None => true,
-    });
-    let units = |space: &SpaceMap<At>| match space.capacity {
-        Some(capacity) if !is_zoomed => capacity.max(space.used),
-        _ => space.used.saturating_add(space.used / 4),
+/// The spaces that something lies in, side by side within `room`, with `gap` between them, and each in its own scale at least `narrowest` wide.
+pub(super) fn panels<At>(
+    map: &MemoryMap<At>,
+    room: f64,
+    (gap, narrowest): (f64, f64),
+    scale: Scale,
+) -> Vec<Panel<'_, At>> {
+    let spaces: Vec<_> = map.drawn().collect();
+    let room = (room - gap * spaces.len().saturating_sub(1) as f64).max(1.0);
+    let all_mostly_empty = spaces.iter().all(|&space| is_mostly_empty(space));
+    let bytes = |space: &SpaceMap<At>| {
+        let is_zoomed = match scale {
+            Scale::Own => is_mostly_empty(space),
+            Scale::One => all_mostly_empty,
+        };
+        let units = match space.capacity {
+            Some(capacity) if !is_zoomed => capacity.max(space.used),
+            _ => space.used.saturating_add(space.used / 4),
+        };
+        units.saturating_mul(space.unit_bytes).max(1) as f64
     };
-    let bytes = |space: &SpaceMap<At>| units(space).saturating_mul(space.unit_bytes).max(1) as f64;
     let all: f64 = spaces.iter().map(|&space| bytes(space)).sum();
-    let gaps = gap * spaces.len().saturating_sub(1) as f64;
-    let byte = (room - gaps).max(1.0) / all.max(1.0);
+    let share = (room / spaces.len().max(1) as f64).max(narrowest);
     let mut left = 0.0;
     let place = |space| {
-        let panel = Panel { space, left, width: bytes(space) * byte, unit: space.unit_bytes as f64 * byte };
-        left += panel.width + gap;
+        let bytes = bytes(space);
+        let width = match scale {
+            Scale::Own => share,
+            Scale::One => bytes * room / all.max(1.0),
+        };
+        let panel = Panel { space, left, width, unit: space.unit_bytes as f64 * width / bytes };
+        left += width + gap;
         panel
     };
     spaces.into_iter().map(place).collect()
+}
+
+fn is_mostly_empty<At>(space: &SpaceMap<At>) -> bool {
+    space.capacity.is_none_or(|capacity| space.used.saturating_mul(MOSTLY_EMPTY) < capacity)
 }
 
 impl<At> Panel<'_, At> {
@@ -54,5 +93,10 @@ impl<At> Panel<'_, At> {
     pub(super) fn capacity(&self) -> Option<f64> {
         let at = self.space.capacity? as f64 * self.unit;
         (at <= self.width + 0.5).then_some(at)
+    }
+
+    /// `0x4000`, or the number of a column.
+    pub(super) fn address(&self, address: u64) -> String {
+        if self.space.unit == "bytes" { format!("{address:#x}") } else { address.to_string() }
     }
 }

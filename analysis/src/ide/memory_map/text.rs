@@ -1,8 +1,9 @@
 //! A memory map in characters, for terminals and text editors. Every cell says what it is without its colour, too.
 
-use super::scale::{Panel, panels};
+use super::legend::{Sign, axes, signs};
+use super::scale::{Panel, Scale, panels};
 use super::svg::COLOURS;
-use super::{BoxMap, BufferMap, Down, MemoryMap, SpaceMap, heading};
+use super::{BoxMap, BufferMap, Down, MemoryMap, SpaceMap, Step, heading};
 
 /// A line of the drawing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,6 +28,10 @@ pub enum Kind {
     OverTitle,
     /// Source line.
     Line,
+    /// Which copy of a loop's body.
+    Copy,
+    /// Addresses below a memory.
+    Address,
     /// With the colour of its buffer, below [`COLOURS`].
     Tile(usize),
     Label(usize),
@@ -47,6 +52,8 @@ impl Kind {
             Kind::Title => "title".to_owned(),
             Kind::OverTitle => "overTitle".to_owned(),
             Kind::Line => "line".to_owned(),
+            Kind::Copy => "copy".to_owned(),
+            Kind::Address => "address".to_owned(),
             Kind::Tile(colour) => format!("tile{colour}"),
             Kind::Label(colour) => format!("label{colour}"),
             Kind::Over => "over".to_owned(),
@@ -59,51 +66,135 @@ impl Kind {
     }
 }
 
+/// Beside the lines.
 const GUTTER: usize = 6;
-const GAP: f64 = 2.0;
+/// Has the mark of the peak.
+const GAP: usize = 2;
 const NARROWEST: usize = 40;
+/// For the names of what begins in a row and has no room for its name in it; in narrower pictures there is none.
+const NAMES: usize = 24;
+const ROOM_FOR_NAMES: usize = 70;
+/// Letters of a name that say something.
+const SHORTEST: usize = 3;
+/// Between addresses.
+const STEP: usize = 10;
 
-/// Draws a map `columns` wide.
-pub fn draw<At>(map: &MemoryMap<At>, columns: usize) -> Vec<Line> {
+/// Draws a map no wider than `columns`.
+pub fn draw<At>(map: &MemoryMap<At>, columns: usize, scale: Scale) -> Vec<Line> {
     let columns = columns.max(NARROWEST);
+    let mut lines = Vec::new();
     let partly = if map.status == "exact" { String::new() } else { format!(", {}", map.status) };
-    let mut lines = vec![Line::of(&format!("{} ({}, {}{partly})", map.kernel, map.target, map.planner), Kind::Title)];
+    let title = format!("{} ({}, {}{partly})", map.kernel, map.target, map.planner);
+    wrapped(&mut lines, &title, (0, 2), columns, Kind::Title);
     for space in &map.spaces {
         let kind = if space.is_over() { Kind::OverTitle } else { Kind::Plain };
-        lines.push(Line::of(&format!("  {}", heading(space)), kind));
+        wrapped(&mut lines, &heading(space), (2, 4), columns, kind);
     }
     if let Some(confirmation) = &map.confirmation {
-        lines.push(Line::of(&format!("  {}", confirmation.words()), Kind::Plain));
-        let differing = confirmation.differing().iter().map(|it| Line::of(&format!("    {it}"), Kind::Plain));
-        lines.extend(differing);
+        wrapped(&mut lines, &confirmation.words(), (2, 4), columns, Kind::Plain);
+        for differing in confirmation.differing() {
+            wrapped(&mut lines, &differing.to_string(), (4, 6), columns, Kind::Plain);
+        }
     }
-    lines.extend(map.reasons.iter().map(|reason| Line::of(&format!("  not modelled: {reason}"), Kind::Plain)));
-    if map.rows.is_empty() {
+    for reason in &map.reasons {
+        wrapped(&mut lines, &format!("not modelled: {reason}"), (2, 4), columns, Kind::Plain);
+    }
+    if map.steps.is_empty() {
         return lines;
     }
-    let panels = panels(map, room(map, columns) as f64, GAP);
-    let grids: Vec<Grid> = numbered(&panels).map(|(panel, number)| Grid::of(panel, number, map.rows.len())).collect();
     lines.push(Line::default());
-    lines.push(names(&panels, &grids));
-    for (row, line) in map.rows.iter().enumerate() {
-        lines.push(self::row(map, &grids, row, *line));
+    legend(&mut lines, map, columns);
+    lines.push(Line::default());
+    let gutter = GUTTER + copies_width(map);
+    let (mut panels, mut grids) = drawn(map, columns, gutter, scale);
+    let has_nameless = grids.iter().any(|grid| !grid.nameless.is_empty());
+    let margin = if has_nameless && columns >= ROOM_FOR_NAMES { NAMES } else { 0 };
+    if margin > 0 {
+        (panels, grids) = drawn(map, columns - margin, gutter, scale);
     }
+    lines.push(names(&panels, &grids, gutter));
+    rows(&mut lines, map, &grids, (gutter, margin));
+    lines.push(addresses(&panels, &grids, gutter));
     lines
 }
 
-/// Columns for the panels: beside the lines, the longest mark of a peak, the lines of capacities that are exceeded, and what rounding adds.
-fn room<At>(map: &MemoryMap<At>, columns: usize) -> usize {
-    let peaks = (0..map.rows.len()).map(|row| peak(map, row).chars().count()).max().unwrap_or(0);
-    let over = map.spaces.iter().filter(|space| space.is_over()).count();
-    let rounding = map.spaces.len().div_ceil(2);
-    columns.saturating_sub(GUTTER + GAP as usize + peaks + over + rounding)
+fn drawn<At>(map: &MemoryMap<At>, columns: usize, gutter: usize, scale: Scale) -> (Vec<Panel<'_, At>>, Vec<Grid>) {
+    let panels = panels(map, room(map, columns, gutter) as f64, (GAP as f64, 1.0), scale);
+    let grids = numbered(&panels).map(|(panel, number)| Grid::of(panel, number, map.rows())).collect();
+    (panels, grids)
 }
 
-/// What is said after a row: the spaces that have their peak there.
-fn peak<At>(map: &MemoryMap<At>, row: usize) -> String {
-    let at_peak = map.spaces.iter().filter(|space| space.peak_row == Some(row) && map.down == Down::Time);
-    let names: Vec<_> = at_peak.map(|space| space.name).collect();
-    if names.is_empty() { String::new() } else { format!("◂ peak {}", names.join(", ")) }
+/// Columns for the panels: beside the gutter, the mark of the last peak, the lines of capacities that are exceeded, and what rounding adds.
+fn room<At>(map: &MemoryMap<At>, columns: usize, gutter: usize) -> usize {
+    let over = map.spaces.iter().filter(|space| space.is_over()).count();
+    let rounding = map.spaces.len().div_ceil(2);
+    columns.saturating_sub(gutter + GAP + over + rounding)
+}
+
+/// Columns for which copy of a loop's body a row is of.
+fn copies_width<At>(map: &MemoryMap<At>) -> usize {
+    let marks = map.steps.iter().filter_map(|step| step.copy.as_ref());
+    marks.map(|copy| copy.short.chars().count() + 2).max().unwrap_or(0)
+}
+
+/// Breaks a text at words into lines, the first of which begins after `first` blanks and the others after `next`.
+fn wrapped(lines: &mut Vec<Line>, text: &str, (first, next): (usize, usize), columns: usize, kind: Kind) {
+    let mut line = " ".repeat(first);
+    let mut is_empty = true;
+    for word in text.split(' ') {
+        let mut word = word;
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > columns {
+            lines.push(Line::of(&line, kind));
+            (line, is_empty) = (" ".repeat(next), true);
+        }
+        // A word that is longer than a line is broken too.
+        while let Some((at, _)) = word.char_indices().nth(columns - line.chars().count() - usize::from(!is_empty)) {
+            lines.push(Line::of(&format!("{line}{}", &word[..at]), kind));
+            (line, is_empty, word) = (" ".repeat(next), true, &word[at..]);
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    lines.push(Line::of(&line, kind));
+}
+
+/// The signs that the map has, each in its own colour.
+fn legend<At>(lines: &mut Vec<Line>, map: &MemoryMap<At>, columns: usize) {
+    wrapped(lines, axes(map), (2, 2), columns, Kind::Plain);
+    let mut line = Line::default();
+    let mut used = 0;
+    for (sign, words) in signs(map) {
+        let (glyph, kind) = match sign {
+            Sign::Tile => ("█▓", Kind::Tile(0)),
+            Sign::Unused => ("╱", Kind::Waste),
+            Sign::Reserved => ("░", Kind::Reserved),
+            Sign::Capacity => ("┃", Kind::Capacity),
+            Sign::Beyond => ("▒", Kind::Over),
+            Sign::Peak => ("◂", Kind::Peak),
+            Sign::Copies => ("", Kind::Copy),
+        };
+        let words = format!("{}{words}", if glyph.is_empty() { "" } else { " " });
+        let length = glyph.chars().count() + words.chars().count();
+        if used > 0 && used + 3 + length > columns {
+            lines.push(std::mem::take(&mut line));
+            used = 0;
+        }
+        if length + 2 > columns {
+            wrapped(lines, &format!("{glyph}{words}"), (2, 4), columns, Kind::Plain);
+            continue;
+        }
+        let before = if used == 0 { 2 } else { 3 };
+        line.push(&" ".repeat(before), Kind::Plain, None);
+        line.push(glyph, kind, None);
+        line.push(&words, Kind::Plain, None);
+        used += before + length;
+    }
+    if used > 0 {
+        lines.push(line);
+    }
 }
 
 /// Panels with the number of their first box.
@@ -116,11 +207,11 @@ fn numbered<'p, 'm, At>(panels: &'p [Panel<'m, At>]) -> impl Iterator<Item = (&'
     })
 }
 
-fn names<At>(panels: &[Panel<'_, At>], grids: &[Grid]) -> Line {
+fn names<At>(panels: &[Panel<'_, At>], grids: &[Grid], gutter: usize) -> Line {
     let mut line = Line::default();
-    line.push(&" ".repeat(GUTTER), Kind::Plain, None);
+    line.push(&" ".repeat(gutter), Kind::Plain, None);
     for (panel, grid) in panels.iter().zip(grids) {
-        let width = grid.width + GAP as usize;
+        let width = grid.width + GAP;
         let name: String = panel.space.name.chars().take(width - 1).collect();
         let padding = width - name.chars().count();
         line.push(&name, Kind::Title, None);
@@ -129,20 +220,85 @@ fn names<At>(panels: &[Panel<'_, At>], grids: &[Grid]) -> Line {
     line
 }
 
-fn row<At>(map: &MemoryMap<At>, grids: &[Grid], row: usize, source_line: usize) -> Line {
-    let mut line = Line::default();
-    let repeated = row > 0 && map.rows[row - 1] == source_line;
-    let label = if repeated { String::new() } else { source_line.to_string() };
-    line.push(&format!("{label:>width$} ", width = GUTTER - 1), Kind::Line, None);
-    for grid in grids {
-        for cell in &grid.cells[row] {
-            line.push(&cell.letter.to_string(), cell.kind, cell.number);
+fn rows<At>(lines: &mut Vec<Line>, map: &MemoryMap<At>, grids: &[Grid], (gutter, margin): (usize, usize)) {
+    let copies = gutter - GUTTER;
+    let mut before: Option<&Step> = None;
+    let mut row = 0;
+    for step in &map.steps {
+        for nth in 0..step.rows {
+            let mut line = Line::default();
+            let begins = nth == 0 && before.is_none_or(|before| before.copy != step.copy);
+            let mark = match &step.copy {
+                Some(copy) if begins => format!("{:>width$}│", copy.short, width = copies - 1),
+                Some(_) => format!("{:>copies$}", "│"),
+                None => " ".repeat(copies),
+            };
+            line.push(&mark, Kind::Copy, None);
+            let label = if nth == 0 { step.line.to_string() } else { String::new() };
+            line.push(&format!("{label:>width$} ", width = GUTTER - 1), Kind::Line, None);
+            for (grid, space) in grids.iter().zip(map.drawn()) {
+                for cell in &grid.cells[row] {
+                    line.push(&cell.letter.to_string(), cell.kind, cell.number);
+                }
+                let is_peak = map.down == Down::Time && space.peak_row == Some(row);
+                line.push(if is_peak { "◂" } else { " " }, if is_peak { Kind::Peak } else { Kind::Plain }, None);
+                line.push(" ", Kind::Plain, None);
+            }
+            beside(&mut line, grids, row, margin);
+            lines.push(line);
+            row += 1;
         }
-        line.push("  ", Kind::Plain, None);
+        before = Some(step);
     }
-    let peak = peak(map, row);
-    if !peak.is_empty() {
-        line.push(&peak, Kind::Peak, None);
+}
+
+/// The names of what begins in a row, and has no room for its name there.
+fn beside(line: &mut Line, grids: &[Grid], row: usize, margin: usize) {
+    let mut told: Vec<&str> = Vec::new();
+    let mut room = margin;
+    for nameless in grids.iter().flat_map(|grid| &grid.nameless).filter(|nameless| nameless.row == row) {
+        if told.contains(&nameless.name.as_str()) {
+            continue;
+        }
+        let before = if told.is_empty() { "" } else { ", " };
+        told.push(&nameless.name);
+        room = room.saturating_sub(before.len());
+        let Some(name) = cut(&nameless.name, room) else { return };
+        room -= name.chars().count();
+        line.push(before, Kind::Plain, None);
+        line.push(&name, nameless.kind, Some(nameless.number));
+    }
+}
+
+/// `text` in so many letters; nothing where hardly any of it would be left.
+fn cut(text: &str, room: usize) -> Option<String> {
+    if text.chars().count() <= room {
+        return Some(text.to_owned());
+    }
+    (room > SHORTEST).then(|| text.chars().take(room - 1).chain(['…']).collect())
+}
+
+/// The addresses at which columns begin, below each memory.
+fn addresses<At>(panels: &[Panel<'_, At>], grids: &[Grid], gutter: usize) -> Line {
+    let mut line = Line::default();
+    line.push(&" ".repeat(gutter), Kind::Plain, None);
+    for (panel, grid) in panels.iter().zip(grids) {
+        let step = panel.step(STEP as f64);
+        let mut text = String::new();
+        for number in 0.. {
+            let address = step.saturating_mul(number);
+            let label = panel.address(address);
+            let at = panel.x(address).round() as usize;
+            // One that is cut off would be another address.
+            if at + label.len() > grid.width || (number > 0 && at == 0) {
+                break;
+            }
+            let padding = at.saturating_sub(text.len());
+            text.push_str(&" ".repeat(padding));
+            text.push_str(&label);
+        }
+        text.push_str(&" ".repeat((grid.width + GAP).saturating_sub(text.len())));
+        line.push(&text, Kind::Address, None);
     }
     line
 }
@@ -178,13 +334,22 @@ struct Cell {
 struct Grid {
     width: usize,
     cells: Vec<Vec<Cell>>,
+    nameless: Vec<Nameless>,
+}
+
+/// A box without room for its name, and the row in which it begins.
+struct Nameless {
+    row: usize,
+    name: String,
+    kind: Kind,
+    number: usize,
 }
 
 impl Grid {
     fn of<At>(panel: &Panel<'_, At>, first: usize, rows: usize) -> Grid {
         let space = panel.space;
         let width = (panel.width.round() as usize).max(1);
-        let mut grid = Grid { width, cells: vec![vec![FREE; width]; rows] };
+        let mut grid = Grid { width, cells: vec![vec![FREE; width]; rows], nameless: Vec::new() };
         let beyond = panel.capacity().map_or(width, |at| at.round() as usize);
         grid.fill(0..rows, beyond..width, Cell { letter: ' ', kind: Kind::Plain, number: None });
         if space.reserved > 0 {
@@ -216,7 +381,7 @@ impl Grid {
         (colour, number): (usize, usize),
     ) {
         let rows = each.first_row..each.end_row.min(self.cells.len());
-        let number = Some(number);
+        let (box_number, number) = (number, Some(number));
         for &[start, end] in &each.waste {
             let columns = self.columns(panel, start, end);
             self.fill(rows.clone(), columns, Cell { letter: '╱', kind: Kind::Waste, number });
@@ -234,7 +399,14 @@ impl Grid {
         }
         if let Some(&[start, end]) = each.ranges.first() {
             let columns = self.columns(panel, start, end);
-            self.label(rows.start, columns, &each.title(), Cell { letter: ' ', kind: Kind::Label(colour), number });
+            let room = columns.len().saturating_sub(2);
+            let title = each.label(|title| title.chars().count() <= room);
+            if room < SHORTEST.min(title.len()) {
+                let name = title.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+                self.nameless.push(Nameless { row: rows.start, name, kind: Kind::Tile(colour), number: box_number });
+            } else {
+                self.label(rows.start, columns, &title, Cell { letter: ' ', kind: Kind::Label(colour), number });
+            }
         }
     }
 
@@ -255,9 +427,8 @@ impl Grid {
 
     /// Writes the beginning of `text` into the first row of a box.
     fn label(&mut self, row: usize, columns: std::ops::Range<usize>, text: &str, cell: Cell) {
-        const SHORTEST: usize = 3;
         let room = columns.len().saturating_sub(2);
-        let Some(cells) = self.cells.get_mut(row).filter(|_| room >= SHORTEST.min(text.len())) else { return };
+        let Some(cells) = self.cells.get_mut(row) else { return };
         for (at, letter) in cells[columns].iter_mut().skip(1).zip(text.chars().take(room)) {
             *at = Cell { letter: if letter.is_control() { ' ' } else { letter }, ..cell };
         }

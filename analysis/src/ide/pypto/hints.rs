@@ -7,12 +7,13 @@ use crate::db::Outcome;
 use crate::ir::{Role, Why};
 use crate::memory::{Plan, PlannedTile};
 
+use super::copies::{self, Copies};
 use super::hover;
 use crate::ide::language::Described;
 use crate::ide::{Context, PlacedUnit, inserted_tiles};
 
 pub(super) struct HintedTile<'p> {
-    pub(super) tile: &'p PlannedTile,
+    pub(super) copies: Copies<'p>,
     pub(super) is_unnamed: bool,
 }
 
@@ -22,14 +23,15 @@ pub(super) fn of_tiles<'p>(outcome: &'p Outcome, plan: &'p Plan) -> Vec<HintedTi
         _ => FxHashSet::default(),
     };
     let kernel = outcome.kernel();
-    let hinted = plan.tiles.iter().filter(|tile| inserted_tiles::is_defined(kernel, plan, tile)).filter_map(|tile| {
-        // The value of `o[...] = pl.exp(x)` has no name; the hint stands after the expression.
-        let is_unnamed = tile.inserted == Some(Why::NestedCall) && stored.contains(&tile.var);
-        let is_of_author = tile.inserted.is_none() || is_unnamed;
+    // The value of `o[...] = pl.exp(x)` has no name; the hint stands after the expression.
+    let is_unnamed = |tile: &PlannedTile| tile.inserted == Some(Why::NestedCall) && stored.contains(&tile.var);
+    let hinted = plan.tiles.iter().filter(|tile| {
+        let is_of_author = tile.inserted.is_none() || is_unnamed(tile);
         // What other code gives to a scope is defined nowhere in it.
-        (is_of_author && tile.origin != plan.origin).then_some(HintedTile { tile, is_unnamed })
+        is_of_author && tile.origin != plan.origin && inserted_tiles::is_defined(kernel, plan, tile)
     });
-    hinted.collect()
+    let copies = copies::grouped(hinted).into_iter();
+    copies.map(|copies| HintedTile { is_unnamed: is_unnamed(copies.first), copies }).collect()
 }
 
 pub(super) fn described(
@@ -39,7 +41,7 @@ pub(super) fn described(
     plan: &Plan,
     nth: usize,
 ) -> Option<Described> {
-    let tile = of_tiles(outcome, plan).get(nth)?.tile;
+    let tile = of_tiles(outcome, plan).get(nth)?.copies.first;
     let markdown = hover::describe(context, placed, outcome, plan, tile);
     Some(Described { markdown, before: before(placed, plan, tile) })
 }

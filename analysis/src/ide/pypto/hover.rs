@@ -8,9 +8,10 @@ use crate::coverage::Mark;
 use crate::db::{self, Outcome};
 use crate::eval::Constant;
 use crate::ir::{Kernel, Why};
-use crate::memory::{Crossings, Plan, PlannedTile, Status};
+use crate::memory::{BufferId, Crossings, Plan, PlannedTile, Status};
 use crate::target::{COMPILER, Planner, Space};
 
+use super::copies::Copies;
 use crate::ide::hover::name_at;
 use crate::ide::{Context, Hover, PlacedUnit, formatting, inserted_tiles};
 
@@ -33,19 +34,20 @@ fn of_tile(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Opt
     });
     let here: Vec<(&Outcome, &Plan, &PlannedTile)> = here.collect();
     let (outcome, plan, tile) = *here.first()?;
-    Some(Hover { range, markdown: describe(context, placed, outcome, plan, tile) + &elsewhere(tile, &here[1..]) })
+    Some(Hover { range, markdown: describe(context, placed, outcome, plan, tile) + &elsewhere(&here) })
 }
 
 /// The same name in the other kernels that are made of its scope, where it is another tile there.
-fn elsewhere(tile: &PlannedTile, others: &[(&Outcome, &Plan, &PlannedTile)]) -> String {
-    let shown = |tile: &PlannedTile| {
+fn elsewhere(here: &[(&Outcome, &Plan, &PlannedTile)]) -> String {
+    let [first, others @ ..] = here else { return String::new() };
+    let shown = |&(_, plan, tile): &(&Outcome, &Plan, &PlannedTile)| {
         let shape = tile.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        format!("[{shape}] {}: {}", tile.dtype, formatting::place(tile))
+        format!("[{shape}] {}: {}", tile.dtype, formatting::extent(&Copies::of(plan, tile).extent()))
     };
     let mut different: Vec<String> = Vec::new();
-    for (.., other) in others {
+    for other in others {
         let other = shown(other);
-        if other != shown(tile) && !different.contains(&other) {
+        if other != shown(first) && !different.contains(&other) {
             different.push(other);
         }
     }
@@ -149,17 +151,14 @@ pub(super) fn describe(
     let _ = writeln!(text, "```python\n{}: pl.Tile[[{shape}], pl.{}]\n```\n", tile.name, tile.dtype);
     let space = tile.space.map_or("not known", Space::name);
     let _ = writeln!(text, "| | |\n|---|---|\n| memory space | {space} |");
-    if let Some(address) = tile.address {
-        let place = match tile.dynamic_offset {
-            true => format!("in the buffer at `{address:#x}`, offset chosen at run time"),
-            false => format!("`{address:#x}` – `{:#x}`", address.saturating_add(tile.bytes)),
-        };
-        let _ = writeln!(text, "| address | {place} |");
-    }
-    let _ = writeln!(text, "| size | {} bytes ({}) |", tile.bytes, formatting::bytes(tile.bytes));
-    let (first, last) = formatting::lines(context, placed, plan, tile.first, tile.last);
+    let copies = Copies::of(plan, tile);
+    let _ = write!(text, "{}", address(&copies, tile));
+    let each = if copies.count() > 1 { " each" } else { "" };
+    let _ = writeln!(text, "| size | {} bytes ({}){each} |", tile.bytes, formatting::bytes(tile.bytes));
+    let lines = copies.all().map(|tile| formatting::lines(context, placed, plan, tile.first, tile.last));
+    let (first, last) = lines.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap_or_default();
     let _ = writeln!(text, "| live range | lines {first} – {last} |");
-    let _ = write!(text, "{}", group(plan, tile));
+    let _ = write!(text, "{}", group(plan, &copies));
     let in_space = tile.space.and_then(|space| plan.space(space));
     if let Some((space, capacity)) = in_space.and_then(|space| Some((space, space.capacity?))) {
         let _ = writeln!(text, "| {} in use | {} |", space.space, formatting::usage(space.used, capacity));
@@ -197,20 +196,52 @@ fn who_says_so(plan: &Plan) -> String {
     }
 }
 
-/// The reuse group, and who else lives in it.
-fn group(plan: &Plan, tile: &PlannedTile) -> String {
-    let Some(id) = tile.buffer else { return String::new() };
-    let buffer = plan.buffer(id);
+/// Where a tile lies, with all of its copies.
+fn address(copies: &Copies<'_>, tile: &PlannedTile) -> String {
+    let Some(address) = tile.address else { return String::new() };
+    let at_run_time = if tile.dynamic_offset { "; the offset in the buffer is chosen at run time" } else { "" };
+    if let Some(places) = copies.places() {
+        return format!("| address | {}{at_run_time} |\n", formatting::copies(&places));
+    }
+    let place = match tile.dynamic_offset {
+        true => format!("in the buffer at `{address:#x}`, offset chosen at run time"),
+        false => format!("`{address:#x}` – `{:#x}`", address.saturating_add(tile.bytes)),
+    };
+    let all = match copies.count() {
+        1 => String::new(),
+        count => format!(", the same for {count} copies"),
+    };
+    format!("| address | {place}{all} |\n")
+}
+
+/// The reuse groups, and who else lives in them.
+fn group(plan: &Plan, copies: &Copies<'_>) -> String {
+    let mut ids: Vec<BufferId> = copies.all().filter_map(|tile| tile.buffer).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let Some(&first) = ids.first() else { return String::new() };
     let mut others: Vec<&str> = Vec::new();
-    for other in plan.tiles.iter().filter(|other| other.buffer == Some(id) && other.name != tile.name) {
+    let is_inside = |other: &&PlannedTile| other.buffer.is_some_and(|buffer| ids.binary_search(&buffer).is_ok());
+    for other in plan.tiles.iter().filter(is_inside).filter(|other| other.name != copies.first.name) {
         if !others.contains(&other.name.as_str()) {
             others.push(&other.name);
         }
     }
-    let kind = if buffer.declared { "declared allocation" } else { "reuse group" };
+    let names: Vec<String> = ids.iter().take(FEW).map(|&id| format!("`{}`", plan.buffer(id).name)).collect();
+    let more = ids.len().saturating_sub(FEW);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let size = match ids.as_slice() {
+        [_] => format!("{} bytes", plan.buffer(first).size),
+        _ => format!("{} bytes together", ids.iter().map(|&id| plan.buffer(id).size).sum::<u64>()),
+    };
+    let kind = match (plan.buffer(first).declared, ids.len()) {
+        (true, _) => "declared allocation",
+        (false, 1) => "reuse group",
+        (false, _) => "reuse groups",
+    };
     let shared = match others.as_slice() {
         [] => "no other tile".to_owned(),
         names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
     };
-    format!("| {kind} | `{}`, {} bytes, shared with {shared} |\n", buffer.name, buffer.size)
+    format!("| {kind} | {}{more}, {size}, shared with {shared} |\n", names.join(", "))
 }

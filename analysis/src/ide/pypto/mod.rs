@@ -2,10 +2,12 @@
 
 #[cfg(test)]
 mod constructs;
+mod copies;
 mod hints;
 mod hover;
 mod lens;
 mod map;
+mod names;
 mod plan;
 mod values;
 
@@ -29,6 +31,8 @@ use super::language::{self, Amount, Described, Extent, Hinted, Language, Memory,
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit, code_actions};
+
+use copies::Copies;
 
 pub(super) struct Pypto;
 
@@ -200,7 +204,7 @@ impl language::KernelView for View<'_> {
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
-        map::drawing(context, placed, self.plan())
+        map::drawing(context, placed, &self.outcome, self.plan())
     }
 
     fn packing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<SpacePacking> {
@@ -228,12 +232,12 @@ impl language::KernelView for View<'_> {
 
     fn outline(&self, _: &PlacedUnit<'_>) -> Vec<Placement<'_>> {
         let tiles = self.plan().tiles.iter().filter(|tile| tile.inserted.is_none() && tile.role == Role::Def);
-        tiles.map(placement).collect()
+        copies::grouped(tiles).iter().map(Copies::placement).collect()
     }
 
     fn hinted(&self) -> Vec<Hinted<'_>> {
         let tiles = hints::of_tiles(&self.outcome, self.plan()).into_iter();
-        tiles.map(|hinted| Hinted { placement: placement(hinted.tile), is_unnamed: hinted.is_unnamed }).collect()
+        tiles.map(|hinted| Hinted { placement: hinted.copies.placement(), is_unnamed: hinted.is_unnamed }).collect()
     }
 
     fn described(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, nth: usize) -> Option<Described> {
@@ -244,10 +248,6 @@ impl language::KernelView for View<'_> {
         let plan = self.plan();
         format!("{} under planner {} on {}", plan.kernel, plan.planner, plan.target)
     }
-}
-
-fn placement(tile: &PlannedTile) -> Placement<'_> {
-    Placement { name: &tile.name, at: tile.origin, extent: Some(extent(tile)) }
 }
 
 pub(super) fn extent(tile: &PlannedTile) -> Extent {

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::names::Names;
 use crate::confirm::{Asked, Question};
 use crate::coverage::Mark;
 use crate::db::{self, Outcome};
+use crate::ide::memory_map::CopyMark;
 use crate::ide::plan_view::{Details, FixesView, PeakView, SpacePacking, TilePlan, TroubleView, WitnessView};
 use crate::ide::{Context, PlacedUnit, formatting};
 use crate::ir::Role;
@@ -12,8 +14,11 @@ use crate::memory::{Order, Plan, PlannedTile, SpaceUse, Trouble, Witness};
 use crate::target::{COMPILER, Planner, Space, Target};
 
 pub(super) fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome, plan: &Plan) -> Details {
+    let names = Names::of(context, placed, outcome, plan);
+    let tiles = plan.tiles.iter().enumerate();
+    let tiles = tiles.map(|(nth, tile)| tile_plan(context, placed, plan, tile, names.copy(nth)));
     Details {
-        tiles: plan.tiles.iter().map(|tile| tile_plan(context, placed, plan, tile)).collect(),
+        tiles: tiles.collect(),
         specs: Vec::new(),
         scenarios: Vec::new(),
         uncompared: plan.uncompared.iter().map(Mark::to_string).collect(),
@@ -78,10 +83,17 @@ fn trouble_view(
     }
 }
 
-fn tile_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile) -> TilePlan {
+fn tile_plan(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    plan: &Plan,
+    tile: &PlannedTile,
+    copy: Option<CopyMark>,
+) -> TilePlan {
     let (first_line, last_line) = formatting::lines(context, placed, plan, tile.first, tile.last);
     TilePlan {
         name: tile.name.clone(),
+        copy,
         line: context.line(placed.range(tile.origin).start),
         space: tile.space.map(Space::name),
         shape: tile.shape.clone(),

@@ -8,7 +8,7 @@ use crate::tlx::language::Storage;
 use crate::tlx::{Backing, BufferId};
 use crate::triton::tensor_memory::requested_columns;
 
-use crate::ide::memory_map::{BoxMap, BufferKind, BufferMap, Down, Drawing, SpaceMap, TileMap, merged, without};
+use crate::ide::memory_map::{BoxMap, BufferKind, BufferMap, Down, Drawing, SpaceMap, Step, TileMap, merged, without};
 
 /// A column is 4 bytes in each of 128 lanes.
 const COLUMN_BYTES: u64 = 512;
@@ -19,7 +19,8 @@ pub(super) fn drawing(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxK
     if tlx.plan.arch.tmem() > 0 {
         spaces.push(writer.space(Storage::Tmem));
     }
-    Drawing { down: Down::Allocations, rows: writer.rows, spaces }
+    let steps = writer.rows.into_iter().map(|line| Step { line, rows: 1, copy: None });
+    Drawing { down: Down::Allocations, steps: steps.collect(), spaces }
 }
 
 struct Writer<'a, 'db> {
@@ -54,6 +55,7 @@ impl Writer<'_, '_> {
             used,
             at_least: !is_tmem,
             reserved: 0,
+            unplaced: 0, // what has no size is in no footprint, and the total is at least what is known
             peak: used,
             peak_row: None,
             waste: 0,
@@ -117,6 +119,8 @@ impl Writer<'_, '_> {
             ranges,
             tiles: vec![TileMap {
                 name: buffer.name.clone(),
+                label: buffer.name.clone(),
+                copy: None,
                 range: self.placed.range(buffer.name_at),
                 first_line: line,
                 last_line: line,

@@ -366,6 +366,7 @@ fn tile(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id: Buf
         Backing::Own | Backing::Unknown(_) => None,
     };
     Some(TilePlan {
+        copy: None,
         name: buffer.name.clone(),
         line,
         space: Some(place.sized.storage.name()),

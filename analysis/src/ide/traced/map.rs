@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::db::TracedKernel;
+use crate::ide::memory_map::steps::{Change, Moment, Time};
 use crate::ide::memory_map::{BoxMap, BufferKind, BufferMap, Down, Drawing, SpaceMap, TileMap, without};
 use crate::ide::{Context, PlacedUnit};
 use crate::triton::liveness::LiveRange;
@@ -15,47 +16,58 @@ const COLUMN_BYTES: u64 = 512;
 
 pub(in crate::ide) fn drawing(context: &Context<'_>, placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Drawing {
     let last = traced.planned.sites.len() as u32;
-    let moments: BTreeSet<u32> =
-        traced.planned.plan.placed.iter().flat_map(|it| [it.live.start, it.live.end.min(last)]).collect();
-    let moments: Vec<u32> = moments.into_iter().collect();
-    let line = |&moment: &u32| {
+    let drawn = traced.planned.plan.placed.iter().filter(|it| it.offset.is_some());
+    let moments: BTreeSet<u32> = drawn.flat_map(|it| [it.live.start, it.live.end.min(last)]).collect();
+    let line = |moment: u32| {
         let site = traced.planned.sites.get(moment as usize);
         site.map_or(1, |site| context.line(placed.range(site.call).start))
     };
-    let rows = moments.iter().take(moments.len().saturating_sub(1)).map(line).collect();
-    let writer = Writer { context, placed, traced, moments };
+    let moment = |at: u32| Moment { at, line: line(at), copies: &[] };
+    let moments: Vec<Moment<'_>> = moments.into_iter().map(moment).collect();
+    let time = Time::of(&moments, changes(traced, last));
+    let writer = Writer { context, placed, traced, time: &time };
     let mut spaces = vec![writer.space(false)];
     if traced.arch.tmem() > 0 {
         spaces.push(writer.space(true));
     }
-    Drawing { down: Down::Time, rows, spaces }
+    Drawing { down: Down::Time, steps: time.into_steps(), spaces }
+}
+
+/// When buffers come to addresses and leave them.
+fn changes(traced: &TracedKernel, last: u32) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for of in &traced.planned.plan.placed {
+        let Some(address) = of.offset else { continue };
+        let space = if is_tensor(traced, of) { "tmem" } else { "smem" };
+        let change = |at, comes| Change { at, comes, space, addresses: [address, address.saturating_add(of.high)] };
+        changes.extend([change(of.live.start, true), change(of.live.end.min(last), false)]);
+    }
+    changes
 }
 
 struct Writer<'a, 'db> {
     context: &'a Context<'db>,
     placed: &'a PlacedUnit<'db>,
     traced: &'a TracedKernel,
-    /// At which something begins or ends; a row lasts from one to the next.
-    moments: Vec<u32>,
+    time: &'a Time,
 }
 
 impl Writer<'_, '_> {
-    /// The row that begins at a moment or around it.
-    fn row(&self, moment: u32) -> usize {
-        self.moments.partition_point(|&it| it <= moment).saturating_sub(1)
-    }
-
     fn space(&self, is_tmem: bool) -> SpaceMap {
         let (total, capacity) = match is_tmem {
             true => (&self.traced.planned.plan.tensor, self.traced.arch.tmem()),
             false => (&self.traced.planned.plan.shared, self.traced.arch.smem()),
         };
         let here = self.traced.planned.plan.placed.iter().filter(|it| is_tensor(self.traced, it) == is_tmem);
-        let here: Vec<&Placed> = here.filter(|it| it.offset.is_some()).collect();
+        let here: Vec<&Placed> = here.collect();
+        let all = here.len();
+        let here: Vec<&Placed> = here.into_iter().filter(|it| it.offset.is_some()).collect();
         let mut buffers: Vec<BufferMap> = here.iter().filter_map(|it| self.buffer(it, capacity)).collect();
         buffers.sort_by_key(|buffer| (buffer.address, buffer.size));
         let taken = buffers.iter().map(|buffer| [buffer.address, buffer.address.saturating_add(buffer.size)]).collect();
         let (peak, at) = peak(&here);
+        // Else it is not known what there is besides.
+        let is_whole = all == here.len() && total.exactly().is_some();
         SpaceMap {
             name: if is_tmem { "tmem" } else { "smem" },
             unit: if is_tmem { "columns" } else { "bytes" },
@@ -64,9 +76,10 @@ impl Writer<'_, '_> {
             used: total.low,
             at_least: total.exactly().is_none(),
             reserved: 0,
+            unplaced: all - here.len(),
             peak,
-            peak_row: (!buffers.is_empty()).then(|| self.row(at)),
-            waste: total.low.saturating_sub(peak),
+            peak_row: (!buffers.is_empty()).then(|| self.time.row(at)),
+            waste: if is_whole { total.low.saturating_sub(peak) } else { 0 },
             verdict: None,
             free: without(0, capacity, taken),
             buffers,
@@ -87,8 +100,11 @@ impl Writer<'_, '_> {
         let LiveRange { start, end: behind } = of.live;
         let last = behind.min(self.traced.planned.sites.len() as u32);
         let first_line = lines(start).unwrap_or(1);
+        let rows = self.time.rows(start, last);
         let tile = TileMap {
             name: name.clone(),
+            label: name.clone(),
+            copy: None,
             range,
             first_line,
             last_line: lines(last.saturating_sub(1)).unwrap_or(first_line),
@@ -104,8 +120,8 @@ impl Writer<'_, '_> {
             size: of.high,
             overflow: end.saturating_sub(capacity).min(of.high),
             boxes: vec![BoxMap {
-                first_row: self.row(start),
-                end_row: self.row(last).max(self.row(start) + 1),
+                first_row: rows.start,
+                end_row: rows.end,
                 ranges: vec![[address, end]],
                 waste: Vec::new(),
                 tiles: vec![tile],

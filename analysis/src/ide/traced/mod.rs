@@ -99,6 +99,7 @@ pub(in crate::ide) fn tile(
     };
     let last = of.live.end.min(traced.planned.sites.len() as u32).saturating_sub(1);
     TilePlan {
+        copy: None,
         name: occupied.name,
         line: occupied.line,
         space: Some(if is_tensor(traced, of) { "tmem" } else { "smem" }),

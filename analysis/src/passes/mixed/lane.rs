@@ -10,9 +10,9 @@ use super::versions;
 use crate::diagnostics::Code;
 use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
-    Attr, AttrName, BLayout, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role,
-    SLayout, Scalar, ScalarBinary, SplitMode, Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
-    Why, fold, visit,
+    Attr, AttrName, BLayout, BodyCopy, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Part, Reason,
+    Rejection, Role, SLayout, Scalar, ScalarBinary, SplitMode, Stmt, TensorLayout, TensorType, TileType, Type, Value,
+    Var, VarId, While, Why, fold, visit,
 };
 use crate::ops::{OpId, Shape, View};
 use crate::target::{Space, Target};
@@ -268,6 +268,7 @@ pub(super) fn for_both_units(kernel: &mut Kernel, mut setup: Vec<Stmt>) -> Vec<S
     let body = setup.split_off(shared);
     let mut substitution = Substitution::with_blocks_apart();
     let replay = rewrite::copy(kernel, &body, &mut substitution);
+    note_units(kernel, &substitution);
     let mut passed_through = Substitution::default();
     let replay = rewrite::expand_leaves(replay, &mut |stmt, out| replay_leaf(kernel, &mut passed_through, stmt, out));
     let condition = fold::binary(ScalarBinary::Eq, Scalar::Var(unit), Scalar::Int(0));
@@ -276,6 +277,16 @@ pub(super) fn for_both_units(kernel: &mut Kernel, mut setup: Vec<Stmt>) -> Vec<S
     let origin = kernel.origin;
     whole.push(Stmt::If(If { condition, then: body, otherwise: replay, has_else: true, results: Vec::new(), origin }));
     whole
+}
+
+/// Notes which variables are of which unit.
+fn note_units(kernel: &mut Kernel, copies: &Substitution) {
+    let pairs: Vec<(VarId, VarId)> = copies.vars().collect();
+    let of_unit = |nth: u32| BodyCopy { of: kernel.origin, part: Part::Unit, nth, count: 2 };
+    let [first, second] = [of_unit(0), of_unit(1)];
+    // Those of the second inherit what the first's belong to, so they come first.
+    kernel.copies.add(second, pairs.clone());
+    kernel.copies.add(first, pairs.into_iter().map(|(var, _)| (var, var)).collect());
 }
 
 /// Which of the two vector units runs the kernel, and the statement that asks for it.

@@ -17,7 +17,9 @@ local namespace = api.nvim_create_namespace('tilefit.map')
 ---   anchor: mark on a line of the kernel, which edits above move along
 ---   trial: planner and target that are looked at instead of the settings
 ---   maps: as the server sent them
----   boxes: line of the map (0-based) -> list of { first, last (bytes), is_label, tiles }
+---   scale: `own` or `one`, of the memories
+---   boxes: line of the map (0-based) -> list of { first, last (bytes), is_label, tiles, details (lines of text) }
+---   float: window with what there is to the box under the cursor
 local views = {}
 
 --- What the server calls the parts of a line, and the highlight that each has unless the colour scheme or the user says otherwise.
@@ -25,6 +27,8 @@ local highlights = {
   title = { 'TilefitMapTitle', 'Title' },
   overTitle = { 'TilefitMapOver', 'DiagnosticError' },
   line = { 'TilefitMapLine', 'LineNr' },
+  copy = { 'TilefitMapCopy', 'Special' },
+  address = { 'TilefitMapAddress', 'LineNr' },
   over = { 'TilefitMapOver', 'DiagnosticError' },
   waste = { 'TilefitMapWaste', 'Comment' },
   reserved = { 'TilefitMapWaste', 'Comment' },
@@ -98,7 +102,7 @@ local function params_of(source, with_position)
     -- Indentation is ASCII: its length is the same in every position encoding.
     params.position = { line = line, character = #text:match('^%s*') }
     params.planner, params.target = view.trial.planner, view.trial.target
-    params.picture = { kind = 'text', width = math.max(width_of(view.buf) - 1, 40) }
+    params.picture = { kind = 'text', width = math.max(width_of(view.buf) - 1, 40), scale = view.scale }
   end
   return params
 end
@@ -153,7 +157,7 @@ local function trial_lines(trial, changes)
   if #names == 0 then
     return {}
   end
-  local lines = { ('trying %s (s: set it, x: leave it)'):format(table.concat(names, ', ')) }
+  local lines = { ('trial: %s (s: apply, x: discard)'):format(table.concat(names, ', ')) }
   for _, change in ipairs(changes or {}) do
     table.insert(lines, '  ' .. change)
   end
@@ -181,6 +185,7 @@ local function draw(source, answer)
           last = mark['end'],
           is_label = mark.kind:match('^label') ~= nil,
           tiles = boxes[mark.box + 1].tiles,
+          details = map.text.boxes[mark.box + 1],
         })
       end
     end
@@ -209,19 +214,19 @@ function M.on_changed(_, answer)
   end
 end
 
---- The tiles of the box under the cursor of the map.
-local function tiles_here(view)
+--- The box under the cursor of the map.
+local function box_here(view)
   local position = api.nvim_win_get_cursor(0)
   for _, span in ipairs(view.boxes[position[1] - 1] or {}) do
     if span.first <= position[2] and position[2] < span.last then
-      return span.tiles
+      return span
     end
   end
 end
 
 local function jump(source)
-  local tiles = tiles_here(views[source])
-  if not tiles then
+  local box = box_here(views[source])
+  if not box then
     return
   end
   local win = vim.fn.bufwinid(source)
@@ -230,25 +235,52 @@ local function jump(source)
     win = api.nvim_get_current_win()
   end
   api.nvim_set_current_win(win)
-  local start = tiles[1].range.start
+  local start = box.tiles[1].range.start
   local text = api.nvim_buf_get_lines(source, start.line, start.line + 1, false)[1] or ''
   vim.cmd("normal! m'")
   api.nvim_win_set_cursor(win, { start.line + 1, math.min(start.character, #text) })
 end
 
---- Tells in words what is under the cursor of the map.
-local function describe(source)
-  local tiles = tiles_here(views[source])
-  if not tiles then
-    api.nvim_echo({ { '' } }, false, {})
+local function hide_details(view)
+  if view.float and api.nvim_win_is_valid(view.float) then
+    api.nvim_win_close(view.float, true)
+  end
+  view.float = nil
+end
+
+--- Tells in words what is under the cursor of the map, beside it.
+local function show_details(source)
+  local view = views[source]
+  hide_details(view)
+  local box = box_here(view)
+  if not box then
     return
   end
-  local names = vim.tbl_map(function(tile)
-    local shape = table.concat(tile.shape, ', ')
-    return ('%s [%s] %s, %d bytes, lines %d-%d'):format(tile.name, shape, tile.dtype, tile.size, tile.firstLine, tile.lastLine)
-  end, tiles)
-  local text = table.concat(names, '; ')
-  api.nvim_echo({ { text:sub(1, math.max(vim.o.columns - 12, 20)) } }, false, {})
+  local buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = 'wipe'
+  api.nvim_buf_set_lines(buf, 0, -1, false, box.details)
+  local width = 1
+  for _, line in ipairs(box.details) do
+    width = math.max(width, vim.fn.strdisplaywidth(line))
+  end
+  width = math.min(width, math.max(vim.o.columns - 4, 20))
+  local height = 0
+  for _, line in ipairs(box.details) do
+    height = height + math.max(math.ceil(vim.fn.strdisplaywidth(line) / width), 1)
+  end
+  view.float = api.nvim_open_win(buf, false, {
+    relative = 'cursor',
+    row = 1,
+    col = 1,
+    width = width,
+    height = height,
+    style = 'minimal',
+    border = 'rounded',
+    focusable = false,
+    noautocmd = true,
+  })
+  vim.wo[view.float].wrap = true
+  api.nvim_buf_set_extmark(buf, namespace, 0, 0, { end_col = #box.details[1], hl_group = 'TilefitMapTitle' })
 end
 
 local function contain(maps, line)
@@ -312,7 +344,7 @@ local function open(source)
   api.nvim_buf_set_name(buf, ('tilefit://%d/%s.map'):format(source, name))
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].modifiable = false
-  local view = { buf = buf, trial = {}, maps = {}, boxes = {}, here = api.nvim_create_namespace('tilefit.map.here') }
+  local view = { buf = buf, trial = {}, scale = 'own', maps = {}, boxes = {}, here = api.nvim_create_namespace('tilefit.map.here') }
   views[source] = view
 
   local group = api.nvim_create_augroup('tilefit.map.' .. source, {})
@@ -326,9 +358,13 @@ local function open(source)
     follow(source)
   end)
   on('CursorMoved', buf, function()
-    describe(source)
+    show_details(source)
+  end)
+  on({ 'BufLeave', 'WinLeave' }, buf, function()
+    hide_details(view)
   end)
   on('BufWipeout', buf, function()
+    hide_details(view)
     watch(source, false)
     api.nvim_del_augroup_by_id(group)
     views[source] = nil
@@ -378,6 +414,10 @@ local function open(source)
   end)
   map('x', function()
     end_trial(source, false)
+  end)
+  map('o', function()
+    view.scale = view.scale == 'own' and 'one' or 'own'
+    watch(source, true)
   end)
   map('q', function()
     vim.cmd('close')
