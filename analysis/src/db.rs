@@ -39,6 +39,7 @@ mod libraries;
 mod names;
 mod pairs;
 mod patches;
+mod possible;
 mod provenance;
 mod questions;
 mod scenario_tables;
@@ -61,8 +62,9 @@ pub(crate) use jit::{
 use libraries::Reader;
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
+pub(crate) use possible::{Weighed, weighed_in_force};
 pub(crate) use questions::{jit_question, question_under, tlx_question};
-pub(crate) use scenario_tables::{CameTo, ScenarioRow, ScenarioTable};
+pub(crate) use scenario_tables::{CameTo, ScenarioRow, ScenarioTable, Verdict};
 pub(crate) use scenarios::imports as triton_imports;
 pub(crate) use shapes::given as given_shapes;
 use shared_plans::KernelPlans;

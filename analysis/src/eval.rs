@@ -3,6 +3,7 @@
 mod arithmetic;
 mod binding;
 mod builtins;
+mod choice;
 mod functions;
 mod imports;
 mod methods;
@@ -27,6 +28,7 @@ pub use arithmetic::{floor_div, integers, truth};
 pub use binding::{
     Binding, LONGEST_CHAIN, asks_for_program, assigned_member, binding, bound_value, is_bound_by_program, too_far,
 };
+pub use choice::{OneOf, lifted};
 pub use imports::Imports;
 pub use object::{Behaviour, Object};
 pub use records::Record;
@@ -56,6 +58,8 @@ pub enum Constant {
     Thunk(ExprId),
     /// Unknown values stay inside, so that the other keys are known.
     Dict(Vec<(Constant, Constant)>),
+    /// One of a few values. Only where host code is followed that weighs what launches may be given.
+    OneOf(OneOf),
     Unknown(Reason),
 }
 
@@ -153,6 +157,11 @@ pub trait Scope {
     /// Whether host code is followed for the calls that it makes: what is not known then ends nothing.
     fn follows(&self) -> bool {
         self.outer().is_some_and(Scope::follows)
+    }
+
+    /// A number for something that only the launch decides, where each way that it may go is followed; `None` where only what is sure counts.
+    fn decision(&self) -> Option<u32> {
+        self.outer()?.decision()
     }
 
     /// Takes note that a value rests on an assumption.
@@ -293,7 +302,11 @@ impl Evaluator<'_> {
             Expr::Subscript { value, index } => self.subscript(*value, *index),
             Expr::Tuple(elements) => self.elements(elements).map_or_else(Constant::Unknown, Constant::Tuple),
             Expr::List(elements) => self.elements(elements).map_or_else(Constant::Unknown, Constant::List),
-            Expr::Unary { op, operand } => unary(*op, self.value(*operand)),
+            Expr::Unary { op, operand } => {
+                let operand = self.value(*operand);
+                let lifted = lifted(std::slice::from_ref(&operand), &|values| unary(*op, values[0].clone()));
+                lifted.unwrap_or_else(|| unary(*op, operand))
+            }
             Expr::Binary { op, left, right } => binary(*op, self.value(*left), self.value(*right)),
             Expr::Compare { left, rest } => self.compare(*left, rest),
             Expr::Bool2 { op, left, right } => {
@@ -309,7 +322,7 @@ impl Evaluator<'_> {
                 match truth(&condition) {
                     Some(true) => self.value(*then),
                     Some(false) => self.value(*otherwise),
-                    None => condition,
+                    None => self.either(condition, *then, *otherwise),
                 }
             }
             Expr::Thunk(body) => {
@@ -353,6 +366,25 @@ impl Evaluator<'_> {
                 unknown("the expression is not a constant")
             }
         }
+    }
+
+    /// `then if condition else otherwise`, where the condition is not known.
+    fn either(&self, condition: Constant, then: ExprId, otherwise: ExprId) -> Constant {
+        if self.scope.decision().is_none() {
+            return condition;
+        }
+        let (then, otherwise) = (self.value(then), self.value(otherwise));
+        let by_case = match split(&condition) {
+            Some((by, [holds, fails])) => {
+                let (then, otherwise) = (choice::narrowed(&then, by, &holds), choice::narrowed(&otherwise, by, &fails));
+                choice::joined((&then, &holds), (&otherwise, &fails), by)
+            }
+            None => None,
+        };
+        by_case.or_else(|| choice::either(&then, &otherwise)).unwrap_or(match condition {
+            Constant::Unknown(_) => condition,
+            _ => unknown("depends on a condition that is not known"),
+        })
     }
 
     /// Of a list or tuple. Where host code is followed, some may be unknown.
@@ -573,7 +605,10 @@ impl Evaluator<'_> {
             ["dict"] if !args.iter().any(|arg| matches!(self.ast.expr(arg.value), Expr::Starred(_))) => {
                 self.made_dictionary(args)
             }
-            [name] => match self.positional(args).map(|values| builtin(name, &values)) {
+            [name] => match self.positional(args).map(|values| {
+                let known = |values: &[Constant]| builtin(name, values).unwrap_or_else(|| unknown("no number"));
+                lifted(&values, &known).filter(|_| is_builtin(name)).or_else(|| builtin(name, &values))
+            }) {
                 Ok(Some(value)) => value,
                 Err(reason) if is_builtin(name) => Constant::Unknown(reason),
                 Ok(None) | Err(_) => functions::call(self, name, args),
@@ -742,9 +777,20 @@ impl Evaluator<'_> {
         let mut left = self.value(left);
         for (op, right) in rest {
             let right = self.value(*right);
+            let compared = |values: &[Constant]| match compare(*op, &values[0], &values[1]) {
+                Some(holds) => Constant::Bool(holds),
+                None => unknown("compares unlike values"),
+            };
+            if let ([_], Some(lifted)) = (rest, lifted(&[left.clone(), right.clone()], &compared)) {
+                return lifted;
+            }
             match compare(*op, &left, &right) {
                 Some(true) => {}
                 Some(false) => return Constant::Bool(false),
+                // Whatever it is, that it is `None` holds or does not.
+                None if matches!(op, CompareOp::Is | CompareOp::IsNot) && self.scope.decision().is_some() => {
+                    return OneOf::of([Constant::Bool(true), Constant::Bool(false)]);
+                }
                 None => {
                     let reason = [left, right].into_iter().find_map(|side| match side {
                         Constant::Unknown(reason) => Some(reason),
@@ -761,11 +807,22 @@ impl Evaluator<'_> {
     }
 }
 
+/// What decides a condition, and the cases in which it holds and fails; `None` where it is not decided by one thing.
+fn split(condition: &Constant) -> Option<(u32, [Vec<u32>; 2])> {
+    let Constant::OneOf(choice) = condition else { return None };
+    let (mut holds, mut fails) = (Vec::new(), Vec::new());
+    for (case, value) in &choice.cases {
+        if truth(value)? { holds.push(*case) } else { fails.push(*case) }
+    }
+    Some((choice.by?, [holds, fails]))
+}
+
 /// How many values there are in one.
 fn weight(value: &Constant) -> usize {
     match value {
         Constant::List(elements) | Constant::Tuple(elements) => 1 + elements.iter().map(weight).sum::<usize>(),
         Constant::Record(record) => record.weight(),
+        Constant::OneOf(choice) => 1 + choice.cases.len(),
         Constant::Dict(pairs) => 1 + pairs.iter().map(|(key, value)| weight(key) + weight(value)).sum::<usize>(),
         Constant::Str(text) => 1 + text.len(),
         _ => 1,

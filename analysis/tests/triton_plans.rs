@@ -171,7 +171,7 @@ fn bounded(language: &str) -> (usize, usize, usize) {
 
 #[test]
 fn kernels_of_plain_triton_take_what_the_compiler_gives_them() {
-    assert_eq!(bounded("triton"), (161, 46, 11));
+    assert_eq!(bounded("triton"), (161, 57, 0));
 }
 
 #[test]

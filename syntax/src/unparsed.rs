@@ -25,8 +25,7 @@ pub enum Problem {
 }
 
 /// Statements whose first line ends with a colon.
-const HEADERS: [&str; 11] =
-    ["class", "def", "elif", "else", "except", "finally", "for", "if", "try", "while", "with"];
+const HEADERS: [&str; 11] = ["class", "def", "elif", "else", "except", "finally", "for", "if", "try", "while", "with"];
 
 /// The logical line of a block around an offset, without the white space around it.
 pub fn line_around(text: &str, offset: usize) -> TextRange {
@@ -58,7 +57,8 @@ pub fn at(text: &str, offset: usize) -> Unparsed {
     }
     if let Some(&&Token { kind: TokenKind::Open(bracket), range }) = open.last() {
         // The bracket with what stands after it: one character is hard to see.
-        let end = text[line.start + range.start..line.end].find(['\n', '\r']).map_or(line.len(), |end| range.start + end);
+        let end =
+            text[line.start + range.start..line.end].find(['\n', '\r']).map_or(line.len(), |end| range.start + end);
         return found(TextRange::new(range.start, end), Problem::NeverClosed(bracket.into()));
     }
     let word = |token: &Token| &text[line.start + token.range.start..line.start + token.range.end];

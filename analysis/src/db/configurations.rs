@@ -1,6 +1,6 @@
 //! What every configuration of a kernel comes to, on each device that the author asks about.
 
-use std::collections::BTreeSet;
+use std::cell::Cell;
 use std::sync::Arc;
 
 use tilefit_syntax::ast::ExprId;
@@ -8,7 +8,8 @@ use tilefit_syntax::ast::ExprId;
 use crate::triton::device::Arch;
 use crate::triton::scenario::{self, Scenario};
 
-use super::jit::{jit_came_to, jit_kernel};
+use super::jit::jit_kernel;
+use super::possible::{self, Weighed, weighed};
 use super::scenario_tables::{CameTo, came_to_each};
 use super::scenarios::{imports, scenarios};
 use super::tlx::{relevant_params, tlx_came_to, tlx_kernel};
@@ -28,6 +29,8 @@ pub(crate) struct Configuration {
     pub(crate) scenario: Scenario,
     /// By device; `None`: too many others came before.
     pub(crate) cells: Vec<Option<CameTo>>,
+    /// Each way to give what the configuration leaves open, where that makes a difference; written by nobody.
+    pub(crate) ways: Vec<Configuration>,
 }
 
 /// `None` for what is no kernel of a GPU.
@@ -35,12 +38,18 @@ pub(crate) struct Configuration {
 pub(crate) fn configurations_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<Configurations>> {
     if let Some(kernel) = tlx_kernel(db, unit) {
         let relevant = relevant_params(db, unit);
-        let came_to = |scenario: &Scenario| tlx_came_to(db, unit, scenario);
-        return Some(on_devices(db, unit, kernel.plan.arch, kernel.selected, Some(&relevant), &came_to));
+        let came_to = |scenario: &Scenario| tlx_came_to(db, unit, scenario).map(Into::into);
+        let each = |scenarios: &[Scenario]| came_to_each(db, scenarios, Some(&relevant), &came_to);
+        return Some(on_devices(db, unit, kernel.plan.arch, kernel.selected, &each));
     }
     let kernel = jit_kernel(db, unit).as_ref()?;
-    let came_to = |scenario: &Scenario| jit_came_to(db, unit, kernel.dialect, scenario);
-    Some(on_devices(db, unit, kernel.traced.arch, 0, None, &came_to))
+    let left = Cell::new(possible::STEPS);
+    let came_to = |scenario: &Scenario| weighed(db, unit, kernel.dialect, scenario, &left);
+    let own = kernel.traced.arch;
+    Some(on_devices(db, unit, own, 0, &|scenarios| {
+        left.set(possible::STEPS);
+        came_to_each(db, scenarios, None, &came_to)
+    }))
 }
 
 /// The configurations that stand one by one at a kernel, each with the rows that it leads to.
@@ -62,13 +71,16 @@ pub(crate) fn written_configurations<'db>(db: &'db dyn salsa::Database, unit: Un
     written.into_iter().zip(&known).map(|(at, config)| (at, rows_of(config))).collect()
 }
 
+/// Ways to give what configurations leave open that a table has rows for, over all of its configurations.
+const MOST_WAYS: usize = 128;
+
+/// `each`: what the kernel comes to under each of some scenarios of one device.
 fn on_devices<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     own: Arch,
     selected: usize,
-    relevant: Option<&BTreeSet<String>>,
-    came_to: &dyn Fn(&Scenario) -> Option<CameTo>,
+    each: &dyn Fn(&[Scenario]) -> Vec<Weighed>,
 ) -> Arc<Configurations> {
     let mut devices = vec![own];
     devices.extend(config(db).devices.iter().copied().filter(|&device| device != own));
@@ -78,13 +90,25 @@ fn on_devices<'db>(
     }
     let on = |device: Arch| {
         let there = scenarios.iter().map(|scenario| Scenario { arch: Some(device), ..scenario.clone() });
-        let there: Vec<Scenario> = there.collect();
-        came_to_each(db, &there, relevant, came_to)
+        each(&there.collect::<Vec<_>>())
     };
-    let columns: Vec<Vec<CameTo>> = devices.iter().map(|&device| on(device)).collect();
+    let columns: Vec<Vec<Weighed>> = devices.iter().map(|&device| on(device)).collect();
+    let mut more = MOST_WAYS;
     let rows = scenarios.into_iter().enumerate().map(|(nth, scenario)| {
-        let cells = columns.iter().map(|column| column.get(nth).copied()).collect();
-        Configuration { scenario, cells }
+        let of_row: Vec<Option<&Weighed>> = columns.iter().map(|column| column.get(nth)).collect();
+        let cells = of_row.iter().map(|weighed| Some(weighed.as_ref()?.came_to.clone())).collect();
+        let own = of_row.first().copied().flatten().map_or(&[][..], |weighed| weighed.ways.as_slice());
+        let own = &own[..own.len().min(more)];
+        more -= own.len();
+        let ways = own.iter().map(|(way, _)| {
+            let is_it =
+                |(other, _): &&(Scenario, CameTo)| other.values == way.values && other.num_warps == way.num_warps;
+            let cell = |weighed: &Option<&Weighed>| Some(weighed.as_ref()?.ways.iter().find(is_it)?.1.clone());
+            let scenario = Scenario { arch: scenario.arch, ..way.clone() };
+            Configuration { scenario, cells: of_row.iter().map(cell).collect(), ways: Vec::new() }
+        });
+        let ways = ways.collect();
+        Configuration { scenario, cells, ways }
     });
     Arc::new(Configurations { devices, rows: rows.collect(), selected })
 }

@@ -1,5 +1,6 @@
 //! Kernels of Gluon and of plain Triton in the database: which functions are kernels, each under the scenario in force.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use crate::triton::scenario::{self, Scenario};
 use crate::triton::trace::{Dialect, language_path};
 
 use super::launches::launches_of;
+use super::possible::{self, weighed};
 use crate::work;
 
 use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
@@ -48,7 +50,7 @@ pub(crate) fn jit_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
 }
 
 /// The kernel under a scenario.
-fn laid_out<'db>(
+pub(super) fn laid_out<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     dialect: Dialect,
@@ -63,22 +65,18 @@ fn laid_out<'db>(
 #[salsa::tracked(returns(ref))]
 pub(crate) fn jit_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
     let kernel = jit_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
-    let came_to = |scenario: &Scenario| jit_came_to(db, unit, kernel.dialect, scenario);
-    survey(db, unit, 0, None, &came_to)
+    let left = Cell::new(possible::STEPS);
+    survey(db, unit, 0, None, &|scenario| weighed(db, unit, kernel.dialect, scenario, &left))
 }
 
-/// What the kernel comes to under a scenario.
-pub(super) fn jit_came_to<'db>(
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-    dialect: Dialect,
-    scenario: &Scenario,
-) -> Option<CameTo> {
-    let traced = laid_out(db, unit, dialect, scenario)?;
+/// What a kernel comes to that is laid out.
+pub(super) fn came_to(traced: &TracedKernel) -> CameTo {
     work::spend(traced.steps / SURVEYED_FOR_ONE);
     let (shared, tensor) = (&traced.planned.plan.shared, &traced.planned.plan.tensor);
     let is_refused = traced.findings.iter().any(|finding| finding.is_rejection());
-    Some(CameTo::on(traced.arch, (shared.low, shared.high), (tensor.low, tensor.high), is_refused))
+    let came_to = CameTo::on(traced.arch, (shared.low, shared.high), (tensor.low, tensor.high), is_refused);
+    let reasons = shared.reasons.iter().chain(&tensor.reasons).chain(traced.notes.iter().map(|note| &note.reason));
+    CameTo { reason: reasons.cloned().next().filter(|_| !came_to.is_exact()), ..came_to }
 }
 
 /// The parameters that need values before all sizes of a kernel are known, each with an example.

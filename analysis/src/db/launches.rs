@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt, StmtId};
 
-use crate::eval::{self, Argument, Binding, Constant, Scope};
+use crate::eval::{self, Argument, Binding, Constant, OneOf, Scope};
 use crate::ir::Reason;
 use crate::triton::device::Arch;
 use crate::triton::host::{self, Written};
@@ -280,6 +280,7 @@ fn launches_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<La
         values: RefCell::default(),
         depth: Cell::new(0),
         links: Cell::new(0),
+        decisions: Cell::new(0),
         place: unit.key(db).path.to_string(),
         arch: device_of_host(db, unit),
     };
@@ -420,6 +421,8 @@ struct Following {
     depth: Cell<u32>,
     /// Names that are being found out, each for the one before.
     links: Cell<u32>,
+    /// Things that only a launch decides.
+    decisions: Cell<u32>,
     place: String,
     arch: Option<Arch>,
 }
@@ -727,6 +730,12 @@ impl Scope for Host<'_, '_> {
         true
     }
 
+    fn decision(&self) -> Option<u32> {
+        let decided = self.following.decisions.get();
+        self.following.decisions.set(decided + 1);
+        Some(decided)
+    }
+
     fn ends(&self, path: &[&str]) -> bool {
         matches!(path, ["pytest", "skip" | "fail" | "xfail"] | ["sys", "exit"] | ["exit" | "quit"])
     }
@@ -769,10 +778,15 @@ impl Scope for Host<'_, '_> {
             _ => {}
         }
         let imports = imports(self.scope.db, self.scope.unit.file(self.scope.db));
-        let layout = language::canonical(imports, path).and_then(|path| host::layout(&path, arguments));
-        layout
+        let canonical = language::canonical(imports, path);
+        let layout = canonical.as_deref().and_then(|path| host::layout(path, arguments));
+        let value = layout
             .or_else(|| host::call(path, arguments))
-            .or_else(|| libraries::call(&self.scope, path, arguments, Reader::Kernel))
+            .or_else(|| libraries::call(&self.scope, path, arguments, Reader::Kernel))?;
+        match (canonical.as_deref(), value) {
+            (Some("triton.next_power_of_2"), Constant::Unknown(_)) => Some(OneOf::power_of_two(self.decision()?)),
+            (_, value) => Some(value),
+        }
     }
 
     fn launch(&self, function: &str, past_decorators: bool, arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {

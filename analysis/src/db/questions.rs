@@ -6,14 +6,15 @@ use crate::confirm::{Asked, Question};
 use crate::eval::Constant;
 use crate::triton::device::Arch;
 use crate::triton::language::Dtype;
+use crate::triton::possible;
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::triton::shared_layout::Nvmma;
 
-use super::jit::{jit_kernel, jit_needed_values};
+use super::jit::{JitKernel, jit_kernel, jit_needed_values, laid_out};
 use super::scenarios::{imports, launch_values, scenarios};
 use super::tlx::{tlx_kernel, tlx_needed_values};
 use super::traced::TracedKernel;
-use super::{Unit, syntax};
+use super::{Unit, UnitScope, syntax};
 
 /// What an argument of which nothing is said is taken for: most numbers that kernels are given fit into it.
 const NUMBER: &str = "i32";
@@ -38,10 +39,52 @@ pub(crate) fn question_under<'db>(
     scenario: &Scenario,
     arch: Arch,
 ) -> Option<Question> {
-    let tlx = tlx_kernel(db, unit).as_ref().and_then(|kernel| kernel.traced.as_ref());
-    let traced = tlx.or(jit_kernel(db, unit).as_ref().map(|kernel| &kernel.traced))?;
-    question_of(db, unit, scenario, (traced, arch), &[]).ok()
+    if let Some(traced) = tlx_kernel(db, unit).as_ref().and_then(|kernel| kernel.traced.as_ref()) {
+        return question_of(db, unit, scenario, (traced, arch), &[]).ok();
+    }
+    let kernel = jit_kernel(db, unit).as_ref()?;
+    let whole = with_examples(db, unit, scenario, kernel)?;
+    let traced = TracedKernel { untyped: BTreeMap::new(), ..kernel.traced.clone() };
+    question_of(db, unit, &whole, (&traced, arch), &[]).ok()
 }
+
+/// A scenario with an example of what it leaves open and the plan does not hang on. `None` where that is not known.
+fn with_examples<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    scenario: &Scenario,
+    kernel: &JitKernel,
+) -> Option<Scenario> {
+    let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
+    let launched = launch_values(db, unit);
+    let mut whole = scenario.clone();
+    let ranges = possible::ranges(ast, imports, &UnitScope::new(db, unit));
+    for param in &scenario::function(ast)?.params {
+        let Some(name) = ast.name(param.name) else { continue };
+        let is_constexpr = param.annotation.is_some_and(|it| scenario::is_constexpr(ast, imports, it));
+        let is_told = whole.value(name, true).is_some() || launched.contains_key(name) || param.default.is_some();
+        if !is_constexpr || is_told {
+            continue;
+        }
+        let of_host = scenario.possible.get(name).and_then(|choice| choice.as_ref());
+        let of_host = of_host.map(|choice| choice.values().cloned().collect::<Vec<_>>());
+        let values = of_host.or_else(|| Some(ranges.get(name)?.values())).unwrap_or_default();
+        // One that is neither the least nor the greatest.
+        let example = values.get(values.len() / 3).cloned().unwrap_or(Constant::Int(EXAMPLE));
+        whole = whole.where_it_is(name, &example, "an example");
+    }
+    if whole == *scenario && kernel.traced.untyped.is_empty() {
+        return Some(whole);
+    }
+    for name in laid_out(db, unit, kernel.dialect, &whole)?.untyped.into_keys() {
+        let element = Dtype::from_name("fp32")?.constant();
+        whole.values.entry(name).or_insert((element, "an example".to_owned()));
+    }
+    Some(whole)
+}
+
+/// Of a number that only enters arithmetic.
+const EXAMPLE: i64 = 128;
 
 const NOT_PLANNED: &str = "tilefit has no plan for it";
 

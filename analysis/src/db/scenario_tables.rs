@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::eval::Constant;
+use crate::eval::{Constant, OneOf};
+use crate::finding::Reason;
 use crate::triton::device::{Arch, Compiler};
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::work::within;
 
+use super::possible::Weighed;
 use super::scenarios::{is_pruned, scenarios};
 use super::{Unit, config};
 
@@ -34,26 +36,54 @@ pub(crate) struct ScenarioRow {
 }
 
 /// What a kernel comes to under one scenario.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CameTo {
     pub(crate) verdict: Verdict,
     /// Bytes, at least and at most; `None` where nothing bounds it.
     pub(crate) smem: (u64, Option<u64>),
     /// Columns, as they are requested.
     pub(crate) tmem: (u64, Option<u64>),
+    pub(crate) capacity: (u64, u64),
+    /// Why it is not one number.
+    pub(crate) reason: Option<Reason>,
 }
 
 impl CameTo {
     /// On a device. `is_refused`: no compiler takes the kernel.
     pub(super) fn on(arch: Arch, smem: (u64, Option<u64>), tmem: (u64, Option<u64>), is_refused: bool) -> CameTo {
-        let (capacity, columns) = (arch.smem(), arch.tmem());
-        let verdict = match (smem.1, tmem.1) {
-            _ if is_refused => Verdict::Refused,
-            _ if smem.0 > capacity || tmem.0 > columns => Verdict::Exceeds,
-            (Some(smem), Some(tmem)) if smem <= capacity && tmem <= columns => Verdict::Fits,
-            _ => Verdict::Unknown,
+        let capacity = (arch.smem(), arch.tmem());
+        let verdict = if is_refused { Verdict::Refused } else { verdict(smem, tmem, capacity) };
+        CameTo { verdict, smem, tmem, capacity, reason: None }
+    }
+
+    pub(crate) fn is_exact(&self) -> bool {
+        self.smem.1 == Some(self.smem.0) && self.tmem.1 == Some(self.tmem.0)
+    }
+
+    /// What it is where it may be either of two, of which neither is refused.
+    pub(super) fn or(self, other: &CameTo) -> CameTo {
+        let either = |one: (u64, Option<u64>), other: (u64, Option<u64>)| {
+            (one.0.min(other.0), one.1.zip(other.1).map(|(one, other)| one.max(other)))
         };
-        CameTo { verdict, smem, tmem }
+        let (smem, tmem) = (either(self.smem, other.smem), either(self.tmem, other.tmem));
+        let depends = (smem, tmem) != (self.smem, self.tmem) || (smem, tmem) != (other.smem, other.tmem);
+        let reason = depends.then(|| Reason::new("it depends on what is given for what the file leaves open"));
+        let both = [self.verdict, other.verdict];
+        let verdict = match verdict(smem, tmem, self.capacity) {
+            Verdict::Unknown if both.iter().any(|it| matches!(it, Verdict::Fits | Verdict::Depends)) => {
+                if both[0] == both[1] { both[0] } else { Verdict::Depends }
+            }
+            verdict => verdict,
+        };
+        CameTo { verdict, smem, tmem, capacity: self.capacity, reason: reason.or(self.reason).or(other.reason.clone()) }
+    }
+}
+
+fn verdict(smem: (u64, Option<u64>), tmem: (u64, Option<u64>), (bytes, columns): (u64, u64)) -> Verdict {
+    match (smem.1, tmem.1) {
+        _ if smem.0 > bytes || tmem.0 > columns => Verdict::Exceeds,
+        (Some(smem), Some(tmem)) if smem <= bytes && tmem <= columns => Verdict::Fits,
+        _ => Verdict::Unknown,
     }
 }
 
@@ -63,6 +93,8 @@ pub(crate) enum Verdict {
     Exceeds,
     /// A `static_assert` is not satisfied.
     Refused,
+    /// It fits with some of what may be given for what the file leaves open; with the rest it does not, or that is not known.
+    Depends,
     /// Sizes are missing.
     Unknown,
 }
@@ -73,6 +105,7 @@ impl Verdict {
             Verdict::Fits => "fits",
             Verdict::Exceeds => "exceeds",
             Verdict::Refused => "refused",
+            Verdict::Depends => "depends",
             Verdict::Unknown => "unknown",
         }
     }
@@ -90,7 +123,7 @@ pub(super) fn survey<'db>(
     unit: Unit<'db>,
     selected: usize,
     relevant: Option<&BTreeSet<String>>,
-    came_to: &dyn Fn(&Scenario) -> Option<CameTo>,
+    came_to: &dyn Fn(&Scenario) -> Option<Weighed>,
 ) -> Option<ScenarioTable> {
     let scenarios = scenarios(db, unit);
     let came_to = came_to_each(db, scenarios, relevant, came_to);
@@ -98,10 +131,10 @@ pub(super) fn survey<'db>(
         return None;
     }
     let rows = scenarios.iter().zip(came_to).enumerate();
-    let row = |(index, (scenario, came_to)): (usize, (&Scenario, CameTo))| ScenarioRow {
+    let row = |(index, (scenario, weighed)): (usize, (&Scenario, Weighed))| ScenarioRow {
         index,
         scenario: scenario.clone(),
-        came_to,
+        came_to: weighed.came_to,
     };
     let mut rows: Vec<ScenarioRow> = rows.map(row).collect();
     let count = |verdict| rows.iter().filter(|row| row.came_to.verdict == verdict).count();
@@ -126,20 +159,20 @@ pub(super) fn came_to_each(
     db: &dyn salsa::Database,
     scenarios: &[Scenario],
     relevant: Option<&BTreeSet<String>>,
-    came_to: &dyn Fn(&Scenario) -> Option<CameTo>,
-) -> Vec<CameTo> {
-    let mut found: Vec<CameTo> = Vec::new();
+    came_to: &dyn Fn(&Scenario) -> Option<Weighed>,
+) -> Vec<Weighed> {
+    let mut found: Vec<Weighed> = Vec::new();
     // Scenarios that differ in nothing that memory depends on come to the same.
-    let mut known: Vec<(Footing<'_>, CameTo)> = Vec::new();
+    let mut known: Vec<(Footing<'_>, Weighed)> = Vec::new();
     // What was found out before the budget is used up counts.
     let _ = within(config(db).limits, || {
         for scenario in scenarios {
             let footing = Footing::of(scenario, relevant);
             let result = match known.iter().find(|(other, _)| *other == footing) {
-                Some((_, result)) => *result,
+                Some((_, result)) => result.clone(),
                 None => {
                     let Some(result) = came_to(scenario) else { return };
-                    known.push((footing, result));
+                    known.push((footing, result.clone()));
                     result
                 }
             };
@@ -158,6 +191,7 @@ struct Footing<'a> {
     compiler: Option<Compiler>,
     options: [Option<u32>; 3],
     divisible: Option<&'a BTreeSet<String>>,
+    possible: &'a BTreeMap<String, Option<OneOf>>,
 }
 
 impl<'a> Footing<'a> {
@@ -168,6 +202,7 @@ impl<'a> Footing<'a> {
         };
         let Scenario { arch, compiler, num_warps, num_ctas, num_stages, .. } = *scenario;
         let (options, divisible) = ([num_warps, num_ctas, num_stages], scenario.divisible.as_ref());
-        Footing { values, arguments: &scenario.arguments, arch, compiler, options, divisible }
+        let (arguments, possible) = (&scenario.arguments, &scenario.possible);
+        Footing { values, arguments, arch, compiler, options, divisible, possible }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct TlxKernel {
 pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
     let kernel = tlx_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let relevant = relevant_params(db, unit);
-    survey(db, unit, kernel.selected, Some(&relevant), &|scenario| tlx_came_to(db, unit, scenario))
+    survey(db, unit, kernel.selected, Some(&relevant), &|scenario| tlx_came_to(db, unit, scenario).map(Into::into))
 }
 
 /// The parameters on which memory may depend.

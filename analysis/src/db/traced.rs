@@ -1,7 +1,7 @@
 //! Kernels of GPUs that are followed as their compiler does: what they see of the code around them, and what their memory comes to.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tilefit_syntax::BlockKey;
 use tilefit_syntax::BlockKind;
@@ -19,7 +19,7 @@ use crate::triton::program::{Memory, Program};
 use crate::triton::reorder;
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::triton::simplify::simplify;
-use crate::triton::trace::{Argument, Definition, Dialect, Environment, Home, Launch, Trace, trace};
+use crate::triton::trace::{Argument, Definition, Dialect, Environment, Home, Launch, OpenRounds, Trace, trace};
 use crate::work::{self, within};
 
 use super::scenarios::{imports, launch_values};
@@ -37,6 +37,8 @@ pub(crate) struct TracedKernel {
     pub(crate) findings: Vec<Finding>,
     /// Parameters that are no numbers, and whose types nobody says, each with an example.
     pub(crate) untyped: BTreeMap<String, &'static str>,
+    /// Parameters without values that decide which statements the kernel has.
+    pub(crate) undecided: BTreeSet<String>,
     pub(crate) arch: Arch,
     /// The author, or the file, says which device it is; else it is assumed.
     pub(crate) is_told: bool,
@@ -72,20 +74,21 @@ pub(super) fn traced<'db>(
     let name_origin = Origin::Expr(function.name);
     let stages = i64::from(scenario.num_stages.unwrap_or(if arch.is_amd() { 2 } else { 3 }));
     let machine = Machine { hardware: launch.hardware, warps: launch.warps, stages, flattens: false };
-    let followed = within(config(db).limits, || {
-        let mut trace = trace(ast, &around, &launch);
+    let follow = |launch: &Launch| {
+        let mut trace = trace(ast, &around, launch);
         trace.notes.extend(unheard_of(scenario).map(|reason| Note { at: name_origin, reason }));
         simplify(&mut trace.program);
         // In TLX an operand may be a buffer of the author's.
         let are_sure = dialect == Dialect::Triton && launch.ctas == 1 && trace.notes.is_empty();
+        let are_sure = are_sure && !trace.program.is_guessed;
         let mut flat = None;
         if dialect.leaves_layouts() {
             reorder::hoist(&mut trace.program);
             simplify(&mut trace.program);
             if !trace.program.flattened.is_empty() {
-                flat = Some(compiled(trace.program.clone(), &launch, &Machine { flattens: true, ..machine }, are_sure));
+                flat = Some(compiled(trace.program.clone(), launch, &Machine { flattens: true, ..machine }, are_sure));
             }
-            trace.program = compiled(std::mem::take(&mut trace.program), &launch, &machine, are_sure);
+            trace.program = compiled(std::mem::take(&mut trace.program), launch, &machine, are_sure);
         }
         let unknown: Vec<Reason> = trace.notes.iter().map(|note| note.reason.clone()).collect();
         let again = if dialect.leaves_layouts() { reorder::loaded_again(&trace.program) } else { None };
@@ -105,10 +108,32 @@ pub(super) fn traced<'db>(
             Some(Compiler::Fork) => by(Rules::Fork),
             None => by(Rules::Triton).either(&by(Rules::Fork)),
         };
-        let planned = match products::has_results_in_tensor_memory(&trace.program, &machine) {
-            true => planned.with_tensor_memory(arch.tmem(), RESULTS, are_sure),
-            false => planned,
+        let planned = match products::columns_of_results(&trace.program, &machine) {
+            Some((least, most)) => {
+                // What is more does not run, and the compiler makes do with less.
+                let columns = (least, most.min(arch.tmem()).max(least));
+                planned.with_tensor_memory(columns, RESULTS, are_sure)
+            }
+            None => planned,
         };
+        (trace, planned)
+    };
+    let followed = within(config(db).limits, || {
+        let (mut trace, mut planned) = follow(&launch);
+        if trace.open_loops > MOST_OPEN_LOOPS {
+            trace.notes.push(Note { at: name_origin, reason: Reason::new(OPEN_LOOPS) });
+            planned = plan(&trace.program, &[Reason::new(OPEN_LOOPS)], Rules::Triton);
+        } else {
+            for open_loops in ways_to_go_round(trace.open_loops) {
+                let (other, theirs) = follow(&Launch { open_loops, ..launch.clone() });
+                planned = planned.or(&theirs, OPEN_LOOPS);
+                trace.untyped.extend(other.untyped);
+                trace.undecided.extend(other.undecided);
+                let is_new = |note: &Note| !trace.notes.iter().any(|known| known.reason == note.reason);
+                let new: Vec<Note> = other.notes.into_iter().filter(is_new).collect();
+                trace.notes.extend(new);
+            }
+        }
         (trace, planned, work::taken())
     });
     let (trace, planned, steps, is_planned) = match followed {
@@ -116,8 +141,16 @@ pub(super) fn traced<'db>(
         Err(failure) => {
             let finding = failure.finding(ast.name(function.name).unwrap_or_default(), name_origin);
             let (program, functions) = (Program::default(), vec![None]);
-            let untyped = BTreeMap::new();
-            let trace = Trace { program, notes: Vec::new(), findings: vec![finding], functions, untyped };
+            let (untyped, undecided) = Default::default();
+            let trace = Trace {
+                program,
+                notes: Vec::new(),
+                findings: vec![finding],
+                functions,
+                untyped,
+                undecided,
+                open_loops: 0,
+            };
             let too_large = [Reason::new("the kernel is too large to be analysed")];
             let planned = plan(&trace.program, &too_large, Rules::Triton);
             (trace, planned, config(db).limits.steps, false)
@@ -132,6 +165,7 @@ pub(super) fn traced<'db>(
         notes: trace.notes,
         findings: trace.findings,
         untyped: trace.untyped,
+        undecided: trace.undecided,
         arch,
         is_told: scenario.arch.is_some() || config(db).is_gpu_named || uses_tensor_memory,
         are_warps_told: scenario.num_warps.is_some(),
@@ -139,6 +173,21 @@ pub(super) fn traced<'db>(
         is_planned,
         steps,
     })
+}
+
+/// Loops that are followed in each way that they may go round.
+const MOST_OPEN_LOOPS: usize = 3;
+
+const OPEN_LOOPS: &str = "how often a loop goes round hangs on a number that nothing gives a value";
+
+/// All ways for so many loops to go round, other than several times each.
+fn ways_to_go_round(loops: usize) -> Vec<Vec<OpenRounds>> {
+    let mut ways: Vec<Vec<OpenRounds>> = vec![Vec::new()];
+    for _ in 0..loops {
+        let each = [OpenRounds::Several, OpenRounds::Once, OpenRounds::Never];
+        ways = ways.iter().flat_map(|way| each.map(|rounds| [way.as_slice(), &[rounds]].concat())).collect();
+    }
+    ways.split_off(1)
 }
 
 /// Warps that a block can have: 1,024 threads.
@@ -201,6 +250,7 @@ fn launch<'db>(
         dialect,
         specs: BTreeMap::new(),
         divisible: scenario.divisible.clone(),
+        open_loops: Vec::new(),
     };
     let ast = syntax(db, unit);
     let Some(function) = scenario::function(ast) else { return launch };

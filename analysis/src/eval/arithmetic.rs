@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use tilefit_syntax::ast::{BinaryOp, CompareOp, FloatBits, UnaryOp};
 
-use super::{Constant, LONGEST, MOST_WORK, unknown, weight};
+use super::{Constant, LONGEST, MOST_WORK, lifted, unknown, weight};
 
 /// Python's truth value, where it is known.
 pub fn truth(value: &Constant) -> Option<bool> {
@@ -18,6 +18,10 @@ pub fn truth(value: &Constant) -> Option<bool> {
         Constant::Dict(pairs) => Some(!pairs.is_empty()),
         Constant::Dtype(_) | Constant::Member(_) | Constant::Record(_) | Constant::Function(_) => Some(true),
         Constant::Local(_) | Constant::Thunk(_) => Some(true),
+        Constant::OneOf(choice) => {
+            let first = truth(choice.values().next()?)?;
+            choice.values().all(|value| truth(value) == Some(first)).then_some(first)
+        }
         Constant::Object(object) => object.truth(),
         Constant::Unknown(_) => None,
     }
@@ -43,7 +47,7 @@ pub(super) fn int(value: &Constant) -> Option<i64> {
 /// Whether a value is known, and all that it is made of.
 fn is_known(value: &Constant) -> bool {
     match value {
-        Constant::Unknown(_) => false,
+        Constant::Unknown(_) | Constant::OneOf(_) => false,
         Constant::Object(object) => object.is_known(),
         Constant::List(elements) | Constant::Tuple(elements) => elements.iter().all(is_known),
         Constant::Dict(pairs) => pairs.iter().all(|(key, value)| is_known(key) && is_known(value)),
@@ -118,6 +122,10 @@ pub(super) fn unary(op: UnaryOp, operand: Constant) -> Constant {
 }
 
 pub(super) fn binary(op: BinaryOp, left: Constant, right: Constant) -> Constant {
+    if matches!(left, Constant::OneOf(_)) || matches!(right, Constant::OneOf(_)) {
+        let each = |values: &[Constant]| binary(op, values[0].clone(), values[1].clone());
+        return lifted(&[left, right], &each).unwrap_or_else(|| unknown("an operator on something that is no number"));
+    }
     let of_object = |side: &Constant| match side {
         Constant::Object(object) => object.binary(op, &left, &right),
         _ => None,

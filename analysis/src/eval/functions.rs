@@ -5,7 +5,7 @@ use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param, ParamKind, St
 
 use super::arithmetic::binary;
 use super::builtins::is_builtin;
-use super::{Argument, Constant, Evaluator, Scope, methods, records, unknown};
+use super::{Argument, Constant, Evaluator, Scope, choice, methods, records, split, unknown};
 use crate::finding::Reason;
 
 /// Statements that an expression may run through the functions that it calls. Longer runs count as unknown.
@@ -240,7 +240,7 @@ enum Flow {
 }
 
 /// What is known of something that is one or the other.
-fn either(one: Constant, other: Constant) -> Constant {
+fn either(one: Constant, other: Constant, scope: &dyn Scope) -> Constant {
     if one == other && !matches!(one, Constant::Unknown(_)) {
         return one;
     }
@@ -248,8 +248,9 @@ fn either(one: Constant, other: Constant) -> Constant {
         (Constant::Object(one), Constant::Object(other)) => one.either(other),
         (Constant::Tuple(some), Constant::Tuple(others)) if some.len() == others.len() => {
             let parts = some.iter().cloned().zip(others.iter().cloned());
-            Some(Constant::Tuple(parts.map(|(one, other)| either(one, other)).collect()))
+            Some(Constant::Tuple(parts.map(|(one, other)| either(one, other, scope)).collect()))
         }
+        _ if scope.decision().is_some() => choice::either(&one, &other),
         _ => None,
     };
     joined.unwrap_or_else(|| match (one, other) {
@@ -279,12 +280,12 @@ impl Run<'_> {
             Ok(Flow::Ends) => {
                 let mut returns = self.returns.into_iter();
                 let first = returns.next().unwrap_or_else(|| unknown("the program ends"));
-                return returns.fold(first, either);
+                return returns.fold(first, |one, other| either(one, other, self.evaluator.scope));
             }
             Ok(_) => Constant::None,
             Err(reason) => Constant::Unknown(reason),
         };
-        self.returns.into_iter().fold(value, either)
+        self.returns.into_iter().fold(value, |one, other| either(one, other, self.evaluator.scope))
     }
 
     fn body(&mut self, body: &[StmtId]) -> Result<Flow, Reason> {
@@ -329,7 +330,12 @@ impl Run<'_> {
             }
             Stmt::If { condition, body, or_else } => match self.within().condition(*condition) {
                 Ok(holds) => return self.body(if holds { body } else { or_else }),
-                Err(_) if self.lenient => return self.one_of(body, or_else),
+                Err(_) if self.lenient => {
+                    return match split(&self.value(*condition)) {
+                        Some((by, cases)) => self.by_case(by, cases, body, or_else),
+                        None => self.one_of(body, or_else),
+                    };
+                }
                 Err(reason) => return Err(reason),
             },
             Stmt::While { body, .. } if self.lenient => self.perhaps(body)?,
@@ -424,7 +430,7 @@ impl Run<'_> {
             (true, true) => {
                 // Nothing runs behind it.
                 return Ok(match (first, second) {
-                    (Flow::Return(one), Flow::Return(other)) => Flow::Return(either(one, other)),
+                    (Flow::Return(one), Flow::Return(other)) => Flow::Return(either(one, other, self.evaluator.scope)),
                     (Flow::Return(value), _) | (_, Flow::Return(value)) => Flow::Return(value),
                     _ => Flow::Ends,
                 });
@@ -435,7 +441,58 @@ impl Run<'_> {
                 for (name, value) in after_first {
                     match self.locals.iter_mut().find(|(local, _)| *local == name) {
                         Some((_, other)) if *other == value => {}
-                        Some((_, other)) => *other = either(value, other.clone()),
+                        Some((_, other)) => *other = either(value, other.clone(), self.evaluator.scope),
+                        None => self.locals.push((name, value)),
+                    }
+                }
+            }
+        }
+        for flow in [first, second] {
+            if let Flow::Return(value) = flow {
+                self.returns.push(value);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Runs one body in some cases and the other in the others: what they assign is then one thing or the other, by the case.
+    fn by_case(
+        &mut self,
+        by: u32,
+        [holds, fails]: [Vec<u32>; 2],
+        one: &[StmtId],
+        other: &[StmtId],
+    ) -> Result<Flow, Reason> {
+        let narrowed = |locals: &[(String, Constant)], cases: &[u32]| -> Vec<(String, Constant)> {
+            locals.iter().map(|(name, value)| (name.clone(), choice::narrowed(value, by, cases))).collect()
+        };
+        let before = std::mem::take(&mut self.locals);
+        self.locals = narrowed(&before, &holds);
+        let first = self.body(one)?;
+        let after_first = std::mem::replace(&mut self.locals, narrowed(&before, &fails));
+        let second = self.body(other)?;
+        let leaves = |flow: &Flow| matches!(flow, Flow::Return(_) | Flow::Ends);
+        match (leaves(&first), leaves(&second)) {
+            (true, true) => {
+                return Ok(match (first, second) {
+                    (Flow::Return(one), Flow::Return(other)) => {
+                        let joined = choice::joined((&one, &holds), (&other, &fails), by);
+                        Flow::Return(joined.unwrap_or_else(|| either(one, other, self.evaluator.scope)))
+                    }
+                    (Flow::Return(value), _) | (_, Flow::Return(value)) => Flow::Return(value),
+                    _ => Flow::Ends,
+                });
+            }
+            (true, false) => {}
+            (false, true) => self.locals = after_first,
+            (false, false) => {
+                for (name, value) in after_first {
+                    match self.locals.iter_mut().find(|(local, _)| *local == name) {
+                        Some((_, other)) if *other == value => {}
+                        Some((_, other)) => {
+                            let joined = choice::joined((&value, &holds), (other, &fails), by);
+                            *other = joined.unwrap_or_else(|| either(value, other.clone(), self.evaluator.scope));
+                        }
                         None => self.locals.push((name, value)),
                     }
                 }

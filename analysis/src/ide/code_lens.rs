@@ -57,9 +57,13 @@ pub struct Spoken {
 /// The first line, from 1, that keeps a kernel from being whole while it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unfinished {
-    Unparsed { line: usize },
+    Unparsed {
+        line: usize,
+    },
     /// It parses, and is not understood where the newest edit was: `pl.add()`, `pl.loa`.
-    Edited { line: usize },
+    Edited {
+        line: usize,
+    },
 }
 
 /// As many different kernels at one place are told apart; of more, which many calls make of one scope, the fullest stands for all.

@@ -153,7 +153,7 @@ fn is_without(
     let Some(placed) = Concerned::Block(placed.start).units(context).into_iter().next() else { return false };
     let left = db::written_configurations(context.db, placed.unit);
     let fits = |table: &Configurations| {
-        let cells = table.rows.iter().filter_map(|row| row.cells.first().copied().flatten());
+        let cells = table.rows.iter().filter_map(|row| row.cells.first().and_then(Option::as_ref));
         cells.filter(|cell| cell.verdict.name() == "fits").count()
     };
     let table = db::configurations_of(context.db, placed.unit).as_ref();

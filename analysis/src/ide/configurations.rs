@@ -7,6 +7,7 @@ use tilefit_syntax::TextRange;
 
 use crate::confirm::{Outcome, Question};
 use crate::db::{self, Configuration, Configurations};
+use crate::finding::Reason;
 use crate::triton::scenario::Scenario;
 
 use super::inlay_hints::InlayHint;
@@ -30,6 +31,8 @@ pub struct ConfigurationView {
     pub values: BTreeMap<String, String>,
     /// The plan of the kernel and its errors are of this one.
     pub selected: bool,
+    /// A way to give what the configuration before leaves open: written by nobody, and the compiler takes it.
+    pub possible: bool,
     /// By device; `None`: too many others came before.
     pub on: Vec<Option<OnDevice>>,
 }
@@ -43,8 +46,10 @@ pub struct OnDevice {
     pub capacity: u64,
     /// Columns of tensor memory, at least.
     pub columns: u64,
-    /// `fits`, `exceeds`, `refused` by a `static_assert` or the compiler, or `unknown`.
+    /// `fits`, `exceeds`, `depends` on what is given for what the file leaves open, `refused` by a `static_assert` or the compiler, or `unknown`.
     pub verdict: &'static str,
+    /// Why it is not one number of bytes.
+    pub reason: Option<String>,
     /// Blocks that the shared memory of a multiprocessor holds at once, at least.
     pub blocks: Option<u64>,
     /// The compiler says so.
@@ -60,10 +65,15 @@ pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<
     let table = db::configurations_of(context.db, placed.unit).as_ref()?;
     let standing = context.standing(placed.unit).into_iter().next()?;
     let names = differing(table);
-    let views = table.rows.iter().enumerate().map(|(nth, row)| ConfigurationView {
+    let view = |row: &Configuration, selected: bool, possible: bool| ConfigurationView {
         values: names.iter().map(|name| (name.clone(), value_of(&row.scenario, name).unwrap_or_default())).collect(),
-        selected: nth == table.selected,
+        selected,
+        possible,
         on: (0..table.devices.len()).map(|device| on_device(context, placed, table, row, device)).collect(),
+    };
+    let views = table.rows.iter().enumerate().flat_map(|(nth, row)| {
+        let ways = row.ways.iter().map(|way| view(way, false, true));
+        std::iter::once(view(row, nth == table.selected, false)).chain(ways)
     });
     Some(KernelConfigurations {
         kernel: context.qualified_name(placed.unit, standing.name),
@@ -80,13 +90,14 @@ pub(super) fn on_device(
     row: &Configuration,
     device: usize,
 ) -> Option<OnDevice> {
-    let (arch, came_to) = (table.devices[device], row.cells[device]?);
+    let (arch, came_to) = (table.devices[device], row.cells[device].as_ref()?);
     let mut on = OnDevice {
         low: came_to.smem.0,
         high: came_to.smem.1,
         capacity: arch.smem(),
         columns: came_to.tmem.0,
         verdict: came_to.verdict.name(),
+        reason: came_to.reason.as_ref().map(Reason::to_string),
         blocks: None,
         confirmed: false,
     };
@@ -99,6 +110,7 @@ pub(super) fn on_device(
         (on.low, on.high, on.columns, on.confirmed) = (plan.shared, Some(plan.shared), plan.tensor_columns, true);
         let fits = plan.shared <= arch.smem() && plan.tensor_columns <= arch.tmem();
         on.verdict = if fits { "fits" } else { "exceeds" };
+        on.reason = None;
     }
     on.blocks = on.high.filter(|_| on.verdict == "fits").map(|high| arch.blocks(high));
     Some(on)
@@ -107,7 +119,12 @@ pub(super) fn on_device(
 /// What to ask the compiler of each configuration, on each device.
 pub(super) fn questions(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Question> {
     let Some(table) = db::configurations_of(context.db, placed.unit) else { return Vec::new() };
-    let all = table.rows.iter().flat_map(|row| table.devices.iter().map(move |device| (row, *device)));
+    // Of what is left open the compiler is asked each way.
+    let rows = table.rows.iter().flat_map(|row| match row.ways.as_slice() {
+        [] => std::slice::from_ref(row),
+        ways => ways,
+    });
+    let all = rows.flat_map(|row| table.devices.iter().map(move |device| (row, *device)));
     all.filter_map(|(row, device)| db::question_under(context.db, placed.unit, &row.scenario, device)).collect()
 }
 
@@ -150,8 +167,9 @@ fn bytes(on: &OnDevice) -> String {
 }
 
 /// Parameters and options that do not have the same value everywhere.
-fn differing(table: &Configurations) -> Vec<String> {
-    let scenarios = || table.rows.iter().map(|row| &row.scenario);
+fn differing<'t>(table: &'t Configurations) -> Vec<String> {
+    let with_ways = |row: &'t Configuration| std::iter::once(row).chain(&row.ways).map(|it| &it.scenario);
+    let scenarios = || table.rows.iter().flat_map(with_ways);
     let mut names: Vec<String> = scenarios().flat_map(|scenario| scenario.values.keys().cloned()).collect();
     names.extend(OPTIONS.iter().map(|(name, _)| (*name).to_owned()));
     names.sort();
@@ -184,7 +202,7 @@ pub(super) fn beside(context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
     let Some(table) = db::configurations_of(context.db, placed.unit) else { return String::new() };
     let others = table.devices.iter().enumerate().skip(1).filter_map(|(nth, device)| {
         let exceeds =
-            table.rows.iter().filter_map(|row| row.cells[nth]).filter(|cell| cell.verdict.name() == "exceeds");
+            table.rows.iter().filter_map(|row| row.cells[nth].as_ref()).filter(|cell| cell.verdict.name() == "exceeds");
         let count = exceeds.count();
         match (count, table.rows.len()) {
             (0, _) => None,

@@ -35,6 +35,8 @@ pub struct KernelQuestion {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedQuestion {
     pub question: Question,
+    /// Of its kernel, as in `Program.kernel`.
+    pub name: String,
     /// The bytes of its kernel.
     pub kernel: TextRange,
     /// It is of the plan that is shown.
@@ -181,11 +183,16 @@ pub(crate) fn all_questions(context: &Context<'_>, of: KernelsAsked) -> Vec<Plac
     let mut all = Vec::new();
     for placed in context.units() {
         let kernel = TextRange::new(placed.start, placed.start + placed.len);
-        let asked = |is_shown| move |question| PlacedQuestion { question, kernel, is_shown };
-        let kernels = context.all_kernels(placed.unit);
-        all.extend(kernels.iter().filter_map(|it| it.question(context, &placed).ok()).map(asked(true)));
-        if of == KernelsAsked::EveryConfiguration {
-            all.extend(configurations::questions(context, &placed).into_iter().map(asked(false)));
+        for view in context.all_kernels(placed.unit) {
+            let asked = |question, is_shown| {
+                let name = context.qualified_name(placed.unit, view.name());
+                PlacedQuestion { question, name, kernel, is_shown }
+            };
+            all.extend(view.question(context, &placed).ok().map(|question| asked(question, true)));
+            if of == KernelsAsked::EveryConfiguration {
+                let others = configurations::questions(context, &placed);
+                all.extend(others.into_iter().map(|question| asked(question, false)));
+            }
         }
     }
     all.sort_by_key(|asked| !asked.is_shown);

@@ -2,8 +2,8 @@
 
 mod echoes;
 
-use tilefit_syntax::unparsed::{self, Problem, Unparsed};
 use tilefit_syntax::TextRange;
+use tilefit_syntax::unparsed::{self, Problem, Unparsed};
 
 use crate::codegen::{Insertion, Sequenced};
 use crate::db::{self, Dumped, Outcome, Planned, Unit};

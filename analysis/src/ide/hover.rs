@@ -35,7 +35,8 @@ fn of_word(context: &Context<'_>, offset: usize) -> Option<Hover> {
         true => Level::of_call(context, &place, place.cursor.word.end),
         false => Level::at(context, &place),
     };
-    let operation = completion::about_word(&path, level).map(|text| text + &of_statement(context, offset));
+    let operation = completion::about_word(&path, level)
+        .map(|text| format!("{}\n{}", text.trim_end(), of_statement(context, offset)));
     let markdown = operation.or_else(|| constant(context, &place, &path))?;
     Some(Hover { range: place.word(), markdown })
 }

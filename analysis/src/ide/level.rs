@@ -107,26 +107,30 @@ def main(a: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]
             pl.row_argmax(input, tmp_tile) -> Tile · Index of the maximum of each row.
             pl.row_argmax(input, tmp_tile) -> Tile
             pl.row_argmax(input, tmp_tile) -> Tile · Index of the maximum of each row.
-        "#]].assert_eq(&shown(&kernel_with("y = CALL")));
+        "#]]
+        .assert_eq(&shown(&kernel_with("y = CALL")));
         expect![[r#"
             row_argmax(${1:input})$0
             pl.row_argmax(input) -> Tensor · Index of the maximum of each row.
             pl.row_argmax(input) -> Tensor
             pl.row_argmax(input) -> Tensor · Index of the maximum of each row.
-        "#]].assert_eq(&shown(&scope_with("y = CALL")));
+        "#]]
+        .assert_eq(&shown(&scope_with("y = CALL")));
         // Nothing is above yet.
         expect![[r#"
             row_argmax(${1:input})$0
             pl.row_argmax(input) -> Tensor · Index of the maximum of each row.
             pl.row_argmax(input) -> Tensor
             pl.row_argmax(input) -> Tensor · Index of the maximum of each row.
-        "#]].assert_eq(&shown(&scope_with("").replace("x = pl.exp(a)", "y = CALL")));
+        "#]]
+        .assert_eq(&shown(&scope_with("").replace("x = pl.exp(a)", "y = CALL")));
     }
 
     /// A tile in a scope is one, whatever stands around it.
     #[test]
     fn the_first_argument_decides() {
-        let text = scope_with("t = pl.load(a, [0, 0], [64, 64])\n        u = pl.add(x, x)\n        y = pl.row_argmax(t, $0");
+        let text =
+            scope_with("t = pl.load(a, [0, 0], [64, 64])\n        u = pl.add(x, x)\n        y = pl.row_argmax(t, $0");
         let (host, file, offset) = open_at_cursor(&text);
         let help = host.snapshot().signature_help(file, offset).expect("no edit").expect("a call");
         assert_eq!(help.signatures[0].label, "pl.row_argmax(input, tmp_tile) -> Tile");

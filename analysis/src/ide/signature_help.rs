@@ -360,7 +360,8 @@ mod tests {
     #[test]
     fn every_operation_has_a_signature() {
         for op in &ops::OPS {
-            let meaning = Meaning { when: When::Always, op: OpId::from_name(op.name).expect("a row"), level: Level::Tiles };
+            let meaning =
+                Meaning { when: When::Always, op: OpId::from_name(op.name).expect("a row"), level: Level::Tiles };
             let signature = of_operation("pl.op", meaning);
             assert!(signature.label.is_ascii());
             for param in &signature.params {

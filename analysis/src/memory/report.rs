@@ -331,7 +331,9 @@ fn degraded(aliased: &AliasedKernel, placement: &Placement) -> impl Iterator<Ite
         // What a loop leaves over is copied as well.
         match found.iter_mut().find(|other| (other.space, other.asked) == (space, asked)) {
             Some(other) if other.wanted >= wanted => other.pipelines.push(pipeline),
-            Some(other) => *other = ShallowPipeline { pipelines: [&other.pipelines[..], &[pipeline]].concat(), ..stages },
+            Some(other) => {
+                *other = ShallowPipeline { pipelines: [&other.pipelines[..], &[pipeline]].concat(), ..stages }
+            }
             None => found.push(stages),
         }
     }
@@ -403,7 +405,8 @@ impl ShallowPipeline {
 
     /// What one stage has here, the largest first.
     fn of_stage(&self, aliased: &AliasedKernel) -> Vec<Taken> {
-        let numbers = |group: usize| aliased.constraints.stages(group).iter().filter(|it| it.pipeline == self.pipelines[0]);
+        let numbers =
+            |group: usize| aliased.constraints.stages(group).iter().filter(|it| it.pipeline == self.pipelines[0]);
         let first = self.groups(aliased).flat_map(numbers).map(|it| it.stage).min();
         let of_first = self.groups(aliased).filter(|&group| numbers(group).any(|it| Some(it.stage) == first));
         Taken::largest_first(of_first.map(|group| Taken::by(aliased, &[group])))

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tilefit_syntax::ast::BinaryOp;
 
-use crate::eval::{Argument, Behaviour, Constant, Object};
+use crate::eval::{Argument, Behaviour, Constant, Object, OneOf};
 use crate::finding::Reason;
 
 use super::device::Arch;
@@ -682,6 +682,8 @@ pub enum Passed {
     Value(Constant),
     /// A descriptor of which more is known than its element type.
     Argument(ArgumentType),
+    /// One of a few values, for a parameter that is a constexpr.
+    OneOf(OneOf),
     Nothing,
 }
 
@@ -710,6 +712,13 @@ pub fn passed(value: &Constant, is_constexpr: bool) -> Passed {
     match value {
         Constant::Unknown(_) | Constant::Object(_) | Constant::Record(_) | Constant::Local(_) => Passed::Nothing,
         Constant::Function(_) => Passed::Nothing,
+        Constant::OneOf(choice) => {
+            if is_constexpr {
+                Passed::OneOf(choice.clone())
+            } else {
+                Passed::Nothing
+            }
+        }
         // Without `constexpr` a number is a value of the launch, and no constant; but the launcher compiles a kernel of its own for 1.
         value
             if is_lasting(value)
@@ -724,7 +733,7 @@ pub fn passed(value: &Constant, is_constexpr: bool) -> Passed {
 /// Whether all of a value is known.
 fn is_lasting(value: &Constant) -> bool {
     match value {
-        Constant::Unknown(_) | Constant::Object(_) | Constant::Local(_) => false,
+        Constant::Unknown(_) | Constant::OneOf(_) | Constant::Object(_) | Constant::Local(_) => false,
         Constant::List(values) | Constant::Tuple(values) => values.iter().all(is_lasting),
         Constant::Dict(pairs) => pairs.iter().all(|(key, value)| is_lasting(key) && is_lasting(value)),
         _ => true,

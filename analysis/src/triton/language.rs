@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::eval::{Argument, Constant, Imports};
+use crate::eval::{Argument, Constant, Imports, lifted};
 use crate::finding::Reason;
 
 /// The modules of Triton by the prefix that this crate writes for them; longer paths first.
@@ -127,6 +127,12 @@ impl Dtype {
     /// Of an argument of which nobody says what it is: a number, a pointer or a descriptor.
     pub const UNTOLD: Dtype = Dtype { name: "untold", bits: 32, mlir: "i32", class: Class::Int };
 
+    /// Of what a pointer leads to of which nobody says what it is: any type, none of which is wider.
+    pub const ANY: Dtype = Dtype { name: "any", bits: 64, mlir: "i64", class: Class::Int };
+
+    pub const POINTER_TO_ANY: Dtype =
+        Dtype { name: "pointer_type(tl.any)", bits: 64, mlir: "!tt.ptr<i64>", class: Class::Int };
+
     /// What padding is made of.
     pub const BYTE: Dtype = Dtype { name: "uint8", bits: 8, mlir: "i8", class: Class::Int };
 
@@ -205,7 +211,15 @@ pub fn call(canonical: &str, arguments: &dyn Fn() -> Vec<Argument>) -> Option<Co
         "tl.make_tensor_descriptor" => descriptor,
         _ => return None,
     };
-    Some(function(&arguments()))
+    let arguments = arguments();
+    let values: Vec<Constant> = arguments.iter().map(|argument| argument.value.clone()).collect();
+    let of = |values: &[Constant]| {
+        let with = |(argument, value): (&Argument, &Constant)| Argument { value: value.clone(), ..argument.clone() };
+        function(&arguments.iter().zip(values).map(with).collect::<Vec<_>>())
+    };
+    // A configuration keeps what it may be given.
+    let lifted = if canonical == "triton.Config" { None } else { lifted(&values, &of) };
+    Some(lifted.unwrap_or_else(|| function(&arguments)))
 }
 
 fn unknown(reason: impl Into<String>) -> Constant {

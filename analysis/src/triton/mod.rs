@@ -12,6 +12,7 @@ pub mod layouts;
 pub mod live_ranges;
 pub mod liveness;
 pub mod plan;
+pub mod possible;
 pub mod products;
 pub mod program;
 pub mod reorder;

@@ -84,7 +84,7 @@ pub fn plan(program: &Program, unknown: &[Reason], rules: Rules) -> Planned {
 const ADDRESS_OF_TENSOR_MEMORY: u64 = 4;
 
 /// Columns of tensor memory that a block gets if it gets any.
-const LEAST_COLUMNS: u64 = 32;
+pub const LEAST_COLUMNS: u64 = 32;
 
 /// The plan of a function.
 fn planned(program: &Program, lives: Lives, unknown: &[Reason], rules: Rules) -> Planned {
@@ -157,13 +157,15 @@ impl Placed {
 }
 
 impl Planned {
-    /// The same where more may be in tensor memory, for a `reason`: up to `most` columns of it.
-    pub fn with_tensor_memory(mut self, most: u64, reason: &str, is_sure: bool) -> Planned {
+    /// The same where more is in tensor memory, from `least` to `most` columns of it for a `reason`; nothing at least where that is not sure.
+    pub fn with_tensor_memory(mut self, (least, most): (u64, u64), reason: &str, is_sure: bool) -> Planned {
         let Planned { plan: MemoryPlan { shared, tensor, .. }, .. } = &mut self;
-        let (columns, bytes) = if is_sure { (LEAST_COLUMNS, ADDRESS_OF_TENSOR_MEMORY) } else { (0, 0) };
+        let (columns, bytes) = if is_sure { (least, ADDRESS_OF_TENSOR_MEMORY) } else { (0, 0) };
         tensor.low = tensor.low.max(columns);
         tensor.high = tensor.high.map(|high| high.max(most));
-        tensor.reasons.push(Reason::new(reason));
+        if tensor.high != Some(tensor.low) {
+            tensor.reasons.push(Reason::new(reason));
+        }
         shared.low = shared.low.max(bytes);
         shared.high = shared.high.map(|high| high.max(ADDRESS_OF_TENSOR_MEMORY));
         self

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::layouts::{Hardware, Vendor};
+use super::plan::LEAST_COLUMNS;
 use super::program::{
     Block, Buffer, BufferId, Bytes, Effect, Kind, Load, Memory, Op, Product, Program, Site, Tile, Type, Use, ValueId,
     bytes_of,
@@ -94,10 +95,26 @@ fn stage_all(program: &mut Program, machine: &Machine) {
     program.body = body;
 }
 
-/// Whether products end in tensor memory.
-pub fn has_results_in_tensor_memory(program: &Program, machine: &Machine) -> bool {
-    program.products.values().any(|product| machine.unit(product) == Unit::Tcgen05)
+/// Columns that products take of tensor memory, at least and at most; `None` where none ends there. Each result has its own, twice where rounds of
+/// a loop overlap, and a left side that is computed may be there too.
+pub fn columns_of_results(program: &Program, machine: &Machine) -> Option<(u64, u64)> {
+    let (mut least, mut most) = (0, 0);
+    program.body.each(&mut |op| {
+        let product = op.results.first().and_then(|result| program.products.get(result));
+        let Some(product) = product.filter(|product| machine.unit(product) == Unit::Tcgen05) else { return };
+        let extent = |tile: &Tile, from_last: usize| tile.shape.iter().rev().nth(from_last).copied().unwrap_or(1);
+        let blocks = extent(&product.result, 1).div_ceil(ROWS_OF_TENSOR_MEMORY);
+        let result = extent(&product.result, 0).saturating_mul(blocks);
+        let [left, _] = &product.operands;
+        let left = extent(left, 0).saturating_mul(blocks).saturating_mul(u64::from(left.bits)).div_ceil(32);
+        least = result.max(least);
+        most = result.saturating_mul(2).saturating_add(left).saturating_add(most);
+    });
+    let taken = |columns: u64| columns.max(LEAST_COLUMNS).checked_next_power_of_two().unwrap_or(u64::MAX);
+    (most > 0).then(|| (taken(least), taken(most)))
 }
+
+const ROWS_OF_TENSOR_MEMORY: u64 = 128;
 
 impl Machine {
     fn is_amd(&self) -> bool {

@@ -34,6 +34,8 @@ pub struct Program {
     pub registers: HashMap<ValueId, u64>,
     /// It calls `tl.dot`, or something like it.
     pub multiplies: bool,
+    /// Some of its products stand for operations that are not followed in detail: they take at most what those do.
+    pub is_guessed: bool,
     /// Results of `tl.dot`.
     pub products: HashMap<ValueId, Product>,
     /// The indices of loops that the author wants to be one with those in them.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, FloatBits, Function, Param, ParamKind, Stmt};
 
-use crate::eval::{self, Constant, Imports, Scope};
+use crate::eval::{self, Constant, Imports, OneOf, Scope};
 use crate::finding::Reason;
 
 use super::device::{Arch, Compiler};
@@ -25,6 +25,8 @@ pub struct Scenario {
     pub compiler: Option<Compiler>,
     /// Arguments known to be multiples of 16; `None`: nothing is known.
     pub divisible: Option<BTreeSet<String>>,
+    /// What nothing gives one value, by the parameter or the option: the few that host code leaves for it; `None` where it may be anything.
+    pub possible: BTreeMap<String, Option<OneOf>>,
 }
 
 /// The type of an argument that is no constexpr. Element types are as in Triton's signatures: `fp16`, `bf16`, `fp8e4nv`, `i32`.
@@ -219,8 +221,12 @@ impl Scenario {
             .arguments
             .iter()
             .all(|(name, (argument, _))| other.arguments.get(name).is_some_and(|it| it.0 == *argument));
+        let says = |name: &String| other.values.contains_key(name) || other.option(name).is_some();
+        let possible =
+            self.possible.iter().all(|(name, choice)| says(name) || other.possible.get(name) == Some(choice));
         values
             && arguments
+            && possible
             && (self.arch.is_none() || self.arch == other.arch)
             && option(self.num_warps, other.num_warps)
             && option(self.num_ctas, other.num_ctas)
@@ -228,9 +234,39 @@ impl Scenario {
             && (self.divisible.is_none() || self.divisible == other.divisible)
     }
 
+    /// The value of an option of the launch.
+    fn option(&self, name: &str) -> Option<u32> {
+        match name {
+            "num_warps" => self.num_warps,
+            "num_ctas" => self.num_ctas,
+            "num_stages" => self.num_stages,
+            _ => None,
+        }
+    }
+
+    /// This scenario where something that it leaves open has a value.
+    pub fn where_it_is(&self, name: &str, value: &Constant, from: &str) -> Scenario {
+        let mut scenario = self.clone();
+        scenario.possible.remove(name);
+        let option = match name {
+            "num_warps" => &mut scenario.num_warps,
+            "num_ctas" => &mut scenario.num_ctas,
+            "num_stages" => &mut scenario.num_stages,
+            _ => {
+                scenario.values.insert(name.to_owned(), (value.clone(), from.to_owned()));
+                return scenario;
+            }
+        };
+        if let Constant::Int(value) = value {
+            *option = u32::try_from(*value).ok();
+        }
+        scenario
+    }
+
     /// What a function is compiled for, and how, that is called under this scenario.
     pub fn of_callee(&self) -> Scenario {
-        Scenario { values: BTreeMap::new(), arguments: BTreeMap::new(), divisible: None, ..self.clone() }
+        let (values, arguments, possible) = Default::default();
+        Scenario { values, arguments, possible, divisible: None, ..self.clone() }
     }
 
     /// This scenario with what `other` has and it has not.
@@ -252,6 +288,12 @@ impl Scenario {
         filled.num_stages = filled.num_stages.or(other.num_stages);
         filled.compiler = filled.compiler.or(other.compiler);
         filled.divisible = filled.divisible.or_else(|| other.divisible.clone());
+        for (name, choice) in &other.possible {
+            filled.possible.entry(name.clone()).or_insert_with(|| choice.clone());
+        }
+        let told = |name: &String| filled.values.contains_key(name) || filled.option(name).is_some();
+        let left = filled.possible.iter().filter(|(name, _)| !told(name));
+        filled.possible = left.map(|(name, choice)| (name.clone(), choice.clone())).collect();
         filled
     }
 }
@@ -571,7 +613,16 @@ impl Call {
                 }
             };
             let Some(param) = param else {
-                options.set(keyword.as_deref().unwrap_or_default(), value);
+                let option = keyword.as_deref().unwrap_or_default();
+                if options.set(option, value) {
+                    match value {
+                        Constant::OneOf(choice) => {
+                            _ = scenario.possible.insert(option.to_owned(), Some(choice.clone()))
+                        }
+                        Constant::Unknown(_) => _ = scenario.possible.insert(option.to_owned(), None),
+                        _ => {}
+                    }
+                }
                 continue;
             };
             let name = ast.name(param.name).unwrap_or_default();
@@ -580,6 +631,7 @@ impl Call {
                     scenario.values.insert(name.to_owned(), (value, from.to_owned()));
                 }
                 Passed::Argument(argument) => scenario.set_argument(name, argument, from),
+                Passed::OneOf(choice) => _ = scenario.possible.insert(name.to_owned(), Some(choice)),
                 Passed::Nothing => {}
             }
             if let Some(known) = divisible.get_mut(name) {

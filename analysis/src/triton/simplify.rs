@@ -374,16 +374,21 @@ fn writes(op: &Op) -> bool {
 
 /// Leaves out what nobody needs.
 pub(super) fn unused(program: &mut Program) {
-    let mut needed = vec![false; program.types.len()];
+    let needed = needed(&program.body, program.types.len());
+    sweep(&mut program.body, &needed);
+}
+
+/// Which of so many values anything is needed for.
+pub(super) fn needed(body: &Block, values: usize) -> Vec<bool> {
+    let mut needed = vec![false; values];
     // What a loop carries may need what comes later in the text.
     loop {
         let before = needed.iter().filter(|&&needed| needed).count();
-        mark(&program.body, &mut needed, &[]);
+        mark(body, &mut needed, &[]);
         if needed.iter().filter(|&&needed| needed).count() == before {
-            break;
+            return needed;
         }
     }
-    sweep(&mut program.body, &needed);
 }
 
 fn is_needed(op: &Op, needed: &[bool]) -> bool {

@@ -8,7 +8,7 @@ export interface OnDevice {
   capacity: number;
   /** Of tensor memory, at least. */
   columns: number;
-  verdict: "fits" | "exceeds" | "refused" | "unknown";
+  verdict: "fits" | "exceeds" | "depends" | "refused" | "unknown";
   /** That the shared memory of a multiprocessor holds at once. */
   blocks: number | null;
   /** The compiler says so. */
@@ -19,6 +19,8 @@ export interface Configuration {
   values: Record<string, string>;
   /** The plan of the kernel and its errors are of this one. */
   selected: boolean;
+  /** A way to give what the configuration before leaves open; written by nobody. */
+  possible?: boolean;
   /** One for each device; null where too many others came before. */
   on: (OnDevice | null)[];
 }
@@ -110,10 +112,11 @@ export function detail(on: OnDevice | null, device: string): string {
 
 /** `9 of 12 fit sm_90; 4 do not fit sm_86`; what is not known is counted beside it: it must not read as if it did not fit. */
 export function caption({ devices, configurations }: KernelConfigurations): string {
-  const all = configurations.length;
+  const written = configurations.filter(({ possible }) => possible !== true);
+  const all = written.length;
   const parts = devices.map((device, nth) => {
     const count = (verdict: OnDevice["verdict"]): number =>
-      configurations.filter(({ on }) => (on[nth]?.verdict ?? "unknown") === verdict).length;
+      written.filter(({ on }) => (on[nth]?.verdict ?? "unknown") === verdict).length;
     const [fits, exceeds, unknown] = [count("fits"), count("exceeds"), count("unknown")];
     const open = unknown === 0 ? "" : ` (${unknown} unknown)`;
     if (nth === 0 || (exceeds === 0 && fits < all)) {

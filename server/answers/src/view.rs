@@ -30,7 +30,17 @@ impl View {
     /// A file as the analysis has it.
     pub fn of_file(analysis: Analysis, file: FileId, uri: Uri, version: i32, encoding: PositionEncoding) -> View {
         let document = analysis.document(file).clone();
-        View { analysis, file, uri, version, document, encoding, settings_folder: None, edited: None, last_whole: Arc::default() }
+        View {
+            analysis,
+            file,
+            uri,
+            version,
+            document,
+            encoding,
+            settings_folder: None,
+            edited: None,
+            last_whole: Arc::default(),
+        }
     }
 
     /// Byte offset of a client's position, clamped to the document.

@@ -1,23 +1,33 @@
-//! `tilefit configs`: every configuration of the kernels of a file on every device that is asked about.
+//! `tilefit configs`: every configuration of the kernels of files on every device that is asked about.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use serde::Serialize;
 use tilefit_analysis::ide::KernelConfigurations;
 use tilefit_analysis::ide::configurations::{ConfigurationView, OnDevice};
+use tilefit_analysis::project::Config;
 use tilefit_analysis::triton::device::Arch;
 
 use super::Planning;
 use super::columns::aligned;
 use super::source::{self, Source};
+use super::projects::Projects;
 use super::which::{Kernels, no_kernels};
-use crate::terminal::{complain, fail, print};
+use super::workers;
+use crate::files;
+use crate::terminal::{FAILURE, complain, fail, print};
+use crate::tree::OnDisk;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    file: PathBuf,
+    /// Files, and directories to look for Python files in
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    kernels: Kernels,
     /// GPUs, beside that of each kernel: sm_80,sm_90
     #[arg(long, value_delimiter = ',', value_parser = device)]
     device: Vec<Arch>,
@@ -26,7 +36,7 @@ pub(super) struct Arguments {
     /// What comes first
     #[arg(long, value_enum, default_value_t = Order::Bytes)]
     sort: Order,
-    /// Ask the compiler that is installed about each of them. Imports the file
+    /// Ask the compiler that is installed about each of them. Imports the files
     #[arg(long)]
     confirm: bool,
     #[command(flatten)]
@@ -54,50 +64,100 @@ enum Order {
 #[derive(Serialize)]
 struct Report {
     schema: u32,
+    files: Vec<OfFile>,
+}
+
+#[derive(Serialize)]
+struct OfFile {
     file: String,
     kernels: Vec<KernelConfigurations>,
 }
+
+/// Files that are analysed together: what they import is analysed once, and all of it is in memory.
+const FILES_TOGETHER: usize = 64;
 
 fn device(name: &str) -> Result<Arch, String> {
     Arch::from_name(name).ok_or_else(|| format!("a GPU: {}", Arch::names()))
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let mut config = arguments.planning.config_of(&arguments.file);
-    config.devices.extend(&arguments.device);
-    let read = match arguments.confirm {
-        true => arguments
-            .asking
-            .of(&config, &Kernels::default())
-            .and_then(|asking| Source::read_and_confirm(&arguments.file, &config, &mut asking.every_configuration())),
-        false => Source::read(&arguments.file, &config),
+    let asking = match arguments.confirm {
+        true => arguments.asking.of(&Config::default(), &arguments.kernels).map(|it| Some(it.every_configuration())),
+        false => Ok(None),
     };
-    let source = match read {
-        Ok(source) => source,
+    let mut asking = match asking {
+        Ok(asking) => asking,
         Err(message) => return fail(&message),
     };
-    let mut kernels = source.ask(|analysis, file| analysis.configurations(file));
-    if kernels.is_empty() {
-        complain(&no_kernels(&arguments.file));
-    }
-    if arguments.sort == Order::Bytes {
-        for kernel in &mut kernels {
-            let most = |row: &ConfigurationView| {
-                row.on.first().cloned().flatten().map(|on| on.high.unwrap_or(u64::MAX).max(on.low))
-            };
-            kernel.configurations.sort_by_key(|row| std::cmp::Reverse(most(row)));
+    let (planning, devices) = (arguments.planning.clone(), arguments.device.clone());
+    let projects = Arc::new(Projects::new(&OnDisk, move |config| {
+        planning.put_over(config);
+        config.devices.extend(&devices);
+    }));
+    let (paths, mut failures) = files::find(&arguments.paths, &projects);
+    let mut files = Vec::new();
+    for (project, together) in projects.each(&paths) {
+        for together in together.chunks(FILES_TOGETHER) {
+            let sources = Source::read_all_and_confirm(together, &project.config, asking.as_mut());
+            let each = together.iter().zip(sources);
+            workers::in_order(
+                each,
+                |(path, source)| Ok::<_, String>(of_file(arguments, path, &source?)),
+                |done| match done {
+                    Err(message) => failures.push(message),
+                    Ok(Some(file)) => files.push(file),
+                    Ok(None) => {}
+                },
+            );
         }
     }
-    let file = arguments.file.display().to_string();
+    failures.extend(projects.problems());
     match arguments.format {
-        Format::Table => print(&kernels.iter().map(|kernel| table(&file, kernel)).collect::<Vec<_>>().join("\n")),
-        Format::Csv => print(&csv(&file, &kernels)),
-        Format::Json => match serde_json::to_string(&Report { schema: 1, file, kernels }) {
+        Format::Table => {
+            let tables = files.iter().flat_map(|of| of.kernels.iter().map(|kernel| table(&of.file, kernel)));
+            print(&tables.collect::<Vec<_>>().join("\n"));
+        }
+        Format::Csv => print(&csv(&files)),
+        Format::Json => match serde_json::to_string(&Report { schema: 2, files }) {
             Ok(json) => print(&format!("{json}\n")),
             Err(error) => return fail(&format!("the table cannot be written as JSON: {error}")),
         },
     }
-    ExitCode::SUCCESS
+    failures.iter().for_each(|failure| complain(failure));
+    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) }
+}
+
+/// `None` for a file without kernels, which is said of one that is named.
+fn of_file(arguments: &Arguments, path: &PathBuf, source: &Source) -> Option<OfFile> {
+    let mut kernels = source.ask(|analysis, file| analysis.configurations(file));
+    kernels.retain(|kernel| arguments.kernels.include(&kernel.kernel));
+    if arguments.sort == Order::Bytes {
+        for kernel in &mut kernels {
+            kernel.configurations = by_bytes(std::mem::take(&mut kernel.configurations));
+        }
+    }
+    if kernels.is_empty() && arguments.paths.contains(path) {
+        complain(&no_kernels(path));
+    }
+    (!kernels.is_empty()).then(|| OfFile { file: path.display().to_string(), kernels })
+}
+
+/// Most bytes first; what is possible stays behind the configuration that leaves it open.
+fn by_bytes(rows: Vec<ConfigurationView>) -> Vec<ConfigurationView> {
+    let most =
+        |row: &ConfigurationView| row.on.first().cloned().flatten().map(|on| on.high.unwrap_or(u64::MAX).max(on.low));
+    let mut written: Vec<Vec<ConfigurationView>> = Vec::new();
+    for row in rows {
+        match written.last_mut() {
+            Some(last) if row.possible => last.push(row),
+            _ => written.push(vec![row]),
+        }
+    }
+    for rows in &mut written {
+        rows[1..].sort_by_key(|row| std::cmp::Reverse(most(row)));
+    }
+    written.sort_by_key(|rows| std::cmp::Reverse(most(&rows[0])));
+    written.into_iter().flatten().collect()
 }
 
 fn table(file: &str, kernel: &KernelConfigurations) -> String {
@@ -108,7 +168,11 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
     for row in &kernel.configurations {
         let values = row.values.values().cloned();
         let cells = row.on.iter().flat_map(cell);
-        let mark = if row.selected { "shown" } else { "" };
+        let mark = match (row.selected, row.possible) {
+            (true, _) => "shown",
+            (_, true) => "possible",
+            _ => "",
+        };
         rows.push(values.chain(cells).chain([mark.to_owned()]).collect());
     }
     let fitting: Vec<String> = kernel
@@ -116,12 +180,17 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
         .iter()
         .enumerate()
         .map(|(nth, device)| {
-            let known = || kernel.configurations.iter().filter_map(|row| row.on[nth].as_ref());
+            let written = kernel.configurations.iter().filter(|row| !row.possible);
+            let known = || written.clone().filter_map(|row| row.on[nth].as_ref());
             let count = |verdict| known().filter(|on| on.verdict == verdict).count();
-            let (fits, all) = (count("fits"), kernel.configurations.len());
-            match all - fits - count("exceeds") - count("refused") {
-                0 => format!("{fits} of {all} fit {device}"),
-                unknown => format!("{fits} of {all} fit {device}, of {unknown} it is not known"),
+            let (fits, all) = (count("fits"), kernel.configurations.iter().filter(|row| !row.possible).count());
+            let depends = match count("depends") {
+                0 => String::new(),
+                depends => format!(", of {depends} it depends"),
+            };
+            match all - fits - count("exceeds") - count("refused") - count("depends") {
+                0 => format!("{fits} of {all} fit {device}{depends}"),
+                unknown => format!("{fits} of {all} fit {device}{depends}, of {unknown} it is not known"),
             }
         })
         .collect();
@@ -140,17 +209,19 @@ fn cell(on: &Option<OnDevice>) -> [String; 3] {
     [bytes, format!("{}{confirmed}", on.verdict), on.blocks.map_or(String::new(), |blocks| blocks.to_string())]
 }
 
-fn csv(file: &str, kernels: &[KernelConfigurations]) -> String {
+fn csv(files: &[OfFile]) -> String {
     let mut text =
-        "file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed\n".to_owned();
-    for kernel in kernels {
+        "file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed,possible,reason\n"
+            .to_owned();
+    let kernels = files.iter().flat_map(|of| of.kernels.iter().map(|kernel| (&of.file, kernel)));
+    for (file, kernel) in kernels {
         for row in &kernel.configurations {
             let values: Vec<_> = row.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
             for (device, on) in kernel.devices.iter().zip(&row.on) {
                 let Some(on) = on else { continue };
                 let number = |value: Option<u64>| value.map_or(String::new(), |value| value.to_string());
                 let cells = [
-                    file.to_owned(),
+                    file.clone(),
                     kernel.line.to_string(),
                     kernel.kernel.clone(),
                     values.join(" "),
@@ -162,6 +233,8 @@ fn csv(file: &str, kernels: &[KernelConfigurations]) -> String {
                     on.verdict.to_owned(),
                     number(on.blocks),
                     on.confirmed.to_string(),
+                    row.possible.to_string(),
+                    on.reason.clone().unwrap_or_default(),
                 ];
                 text += &(cells.map(|cell| quoted(&cell)).join(",") + "\n");
             }

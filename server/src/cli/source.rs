@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use tilefit_analysis::confirm::{Answered, KernelsAsked, Question};
+use tilefit_analysis::confirm::{Answered, KernelsAsked};
 use tilefit_analysis::ide::PlacedQuestion;
 use tilefit_analysis::memory::{OpenSearch, Patience};
 use tilefit_analysis::project::Config;
@@ -132,28 +132,15 @@ impl Asking {
     fn ask(&mut self, host: &mut AnalysisHost, read: &Read) {
         // What fails here fails again where it is asked for, and is reported there.
         let questions = catch_unwind(AssertUnwindSafe(|| host.snapshot().all_questions(read.file, self.of)));
-        let questions = self.about_kernels(host, read, questions.ok().and_then(Result::ok).unwrap_or_default());
+        let questions = questions.ok().and_then(Result::ok).unwrap_or_default();
+        let about_kernels = questions.into_iter().filter(|it| self.kernels.include(&it.name));
         let (never, sha256) = (AtomicBool::new(false), sha256(read.text.as_bytes()));
-        let answered = questions.into_iter().map(|question| {
+        let answered = about_kernels.map(|PlacedQuestion { question, .. }| {
             let answer = self.confirmer.ask(&read.path, &sha256, &question, &never);
             Answered { question, answer }
         });
         let answers = answered.collect();
         host.set_answers(read.file, answers);
-    }
-}
-
-impl Asking {
-    /// Leaves the questions about the kernels that are named.
-    fn about_kernels(&self, host: &AnalysisHost, read: &Read, questions: Vec<PlacedQuestion>) -> Vec<Question> {
-        let mut questions: Vec<Question> = questions.into_iter().map(|it| it.question).collect();
-        if !self.kernels.are_all() {
-            let of_kernels = host.snapshot().questions(read.file).unwrap_or_default().into_iter();
-            let named = of_kernels.filter(|it| self.kernels.include(&it.kernel)).filter_map(|it| it.question.ok());
-            let named: HashSet<Question> = named.collect();
-            questions.retain(|question| named.contains(question));
-        }
-        questions
     }
 }
 

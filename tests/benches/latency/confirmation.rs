@@ -60,7 +60,7 @@ impl Session {
         self.turn += 1;
         let line = self.stages[(self.turn / 2) * 7919 % kernels];
         let column = self.lines[line as usize].find("num_stages=").expect("they have some") as u32 + 11;
-        let digit = if self.turn % 2 == 0 { "3" } else { "2" };
+        let digit = if self.turn.is_multiple_of(2) { "3" } else { "2" };
         self.version += 1;
         let change = json!([{ "range": range(line, column, line, column + 1), "text": digit }]);
         let start = Instant::now();
@@ -92,7 +92,7 @@ impl Session {
 fn row(what: &str, mut times: Vec<Duration>) {
     let count = times.len();
     let mut percentile = |percent: usize| percentile(&mut times, percent);
-    let [p50, p95, max] = [50, 95, 100].map(|percent| percentile(percent));
+    let [p50, p95, max] = [50, 95, 100].map(&mut percentile);
     println!("{what:48} {count:>5} {p50:8.2} {p95:8.2} {max:8.2}");
 }
 

@@ -113,11 +113,13 @@ fn every_configuration_has_a_row() {
     "#]]
     .assert_eq(&run(&root, &["configs", "total.py", "--device", "sm_86"]));
     expect![[r#"
-        file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed
-        total.py,8,total,N=256 num_warps=8,sm_90,0,32,232448,0,fits,32,false
-        total.py,8,total,N=512 num_warps=4,sm_90,0,16,232448,0,fits,32,false
+        file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed,possible,reason
+        total.py,8,total,N=256 num_warps=8,sm_90,0,32,232448,0,fits,32,false,false,the compiler chooses the layouts of registers
+        total.py,8,total,N=512 num_warps=4,sm_90,0,16,232448,0,fits,32,false,false,the compiler chooses the layouts of registers
         exit 0
     "#]]
     .assert_eq(&run(&root, &["configs", "total.py", "--format", "csv", "--sort", "source"]));
+    let several = run(&root, &["configs", "total.py", ".", "--format", "json"]);
+    assert!(several.starts_with("{\"schema\":2,\"files\":[{\"file\":\"total.py\""), "{several}");
     assert!(run(&root, &["configs", "total.py", "--device", "sm_1"]).ends_with("exit 2\n"));
 }

@@ -109,7 +109,8 @@ fn a_lens_keeps_its_last_whole_answer_while_a_statement_is_typed() {
     let mut titles = vec![whole.clone()];
     let mut version = 1;
     let mut typed = String::from("    ");
-    for (c, closed) in [("y", ""), (" = ", ""), ("pl", ""), (".", ""), ("a", ""), ("dd", ""), ("(", ")"), ("x, ", ""), ("x", "")]
+    for (c, closed) in
+        [("y", ""), (" = ", ""), ("pl", ""), (".", ""), ("a", ""), ("dd", ""), ("(", ")"), ("x, ", ""), ("x", "")]
     {
         version += 1;
         let at = typed.len() as u32;
@@ -123,7 +124,8 @@ fn a_lens_keeps_its_last_whole_answer_while_a_statement_is_typed() {
         Vec █░░░░░░░ 9 % · stale: line 6 is being edited
         Vec █░░░░░░░ 9 %
         Vec █░░░░░░░ 9 % · stale: line 6 is being edited
-        Vec █░░░░░░░ 18 %"#]].assert_eq(&titles.join("\n"));
+        Vec █░░░░░░░ 18 %"#]]
+    .assert_eq(&titles.join("\n"));
 
     // What is saved is meant.
     version += 1;

@@ -102,13 +102,18 @@ fn an_editor_that_wants_to_know_is_told_what_is_in_force() {
     let from = json!({ "target": "tilefit.toml", "planner": "default", "arch": "default" });
     let expected = json!({ "target": "ascend950", "planner": "auto", "arch": "sm_100", "from": from });
     assert_eq!(client.notification("tilefit/settings"), expected);
-    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "planner": "packed", "target": "sm_90" } }));
+    client
+        .notify("workspace/didChangeConfiguration", json!({ "settings": { "planner": "packed", "target": "sm_90" } }));
     let told = client.notification("tilefit/settings");
-    assert_eq!((&told["planner"], &told["arch"], &told["target"]), (&json!("packed"), &json!("sm_90"), &json!("ascend950")));
+    assert_eq!(
+        (&told["planner"], &told["arch"], &told["target"]),
+        (&json!("packed"), &json!("sm_90"), &json!("ascend950"))
+    );
     let from = json!({ "target": "tilefit.toml", "planner": "settings", "arch": "settings" });
     assert_eq!(told["from"], from);
     fs::remove_file(root.join("tilefit.toml")).expect("the workspace is writable");
-    fs::write(root.join("pyproject.toml"), "[tool.tilefit]\ntarget = \"ascend910b\"\n").expect("the workspace is writable");
+    fs::write(root.join("pyproject.toml"), "[tool.tilefit]\ntarget = \"ascend910b\"\n")
+        .expect("the workspace is writable");
     client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [] }));
     assert_eq!(client.notification("tilefit/settings")["from"]["target"], "pyproject.toml");
     let mut other = start(json!({}));

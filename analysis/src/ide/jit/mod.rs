@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod constructs;
 mod hover;
+mod possible;
 
 use std::ops::Range;
 
@@ -193,7 +194,8 @@ impl KernelView for View<'_> {
     }
 
     fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
-        title(&self.0.traced) + &scenarios::fitting(table(context, placed))
+        let possible = possible::fitting(context, placed.unit);
+        title(&self.0.traced) + &scenarios::fitting(table(context, placed)) + &possible
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {

@@ -21,7 +21,7 @@ pub(in crate::ide) fn views(table: Option<&ScenarioTable>, selected: usize) -> V
         };
         let mut values: BTreeMap<_, _> = differing.iter().map(value).collect();
         values.extend(row.scenario.arch.map(|arch| ("arch".to_owned(), arch.to_string())));
-        let CameTo { verdict, smem, tmem } = row.came_to;
+        let CameTo { verdict, smem, tmem, .. } = row.came_to;
         ScenarioView { values, smem: smem.0, tmem: tmem.0, verdict: verdict.name(), selected: row.index == selected }
     };
     table.rows.iter().map(view).collect()

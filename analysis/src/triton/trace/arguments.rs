@@ -9,8 +9,8 @@ use tilefit_syntax::{BlockSource, Document};
 use super::super::language::Dtype;
 use super::super::program::{Effect, Kind, Type, ValueId};
 use super::super::shared_layout::{Nvmma, SharedLayout};
-use super::value::{Descriptor, Scalar, Value, unknown};
-use super::{Argument, Emitted, Frame, Tracer, identity};
+use super::value::{Descriptor, Scalar, Tensor, Value, unknown};
+use super::{Argument, Dialect, Emitted, Frame, Tracer, identity};
 use crate::eval::Constant;
 use crate::finding::{Reason, Remedy};
 
@@ -88,7 +88,39 @@ impl Tracer<'_> {
 
     /// The element type of a number, or of what a pointer leads to.
     pub(super) fn scalar_type(&mut self, scalar: &Scalar) -> Result<Dtype, Reason> {
-        if scalar.dtype == Dtype::UNTOLD { Err(self.no_number(scalar.id, "bf16")) } else { Ok(scalar.dtype) }
+        match scalar.dtype {
+            Dtype::UNTOLD if self.launch.dialect == Dialect::Triton => Ok(self.any()),
+            Dtype::UNTOLD => Err(self.no_number(scalar.id, "bf16")),
+            dtype => Ok(dtype),
+        }
+    }
+
+    /// The element type of something of which nobody says what it is.
+    fn any(&mut self) -> Dtype {
+        self.has_any = true;
+        Dtype::ANY
+    }
+
+    /// An argument of which nothing is known, as a pointer to whatever it is. `None` for what is something else, or where the layout of what is
+    /// loaded hangs on the author.
+    pub(super) fn as_pointer(&mut self, value: &Value) -> Option<Value> {
+        if self.launch.dialect != Dialect::Triton {
+            return None;
+        }
+        let dtype = Dtype::POINTER_TO_ANY;
+        let (id, pointer) = match value {
+            Value::Scalar(scalar) if scalar.dtype == Dtype::UNTOLD => {
+                (scalar.id, Value::Scalar(Scalar { dtype, ..*scalar }))
+            }
+            Value::Tensor(tensor) if tensor.dtype == Dtype::UNTOLD => {
+                (tensor.id, Value::Tensor(Tensor { dtype, ..tensor.clone() }))
+            }
+            _ => return None,
+        };
+        self.untold.get(&id)?;
+        self.no_number(id, "bf16");
+        self.has_any = true;
+        Some(pointer)
     }
 
     /// The value of an expression that stands in a text of its own, and sees what a place sees.

@@ -113,10 +113,14 @@ impl Tracer<'_> {
 
     /// Bits that a thread loads side by side, at least and at most.
     pub(super) fn access_width(&self, pointers: &Tensor, mask: Option<&Value>) -> (u64, u64) {
+        let is_any = pointers.dtype.element() == Dtype::ANY;
         let bits = u64::from(pointers.dtype.element().bits.max(8));
         let elements = elements(&pointers.shape);
         let threads = u64::from(self.launch.hardware.lanes()) * self.warps;
         let most = (elements / threads.max(1)).max(1).saturating_mul(bits).min(128);
+        if is_any {
+            return (8, most);
+        }
         let Some(info) = self.axes_of(pointers.id) else { return (bits.min(most), most) };
         let order = info.order();
         let Some(&fastest) = order.first() else { return (bits, bits) };
@@ -179,13 +183,13 @@ impl Tracer<'_> {
 
     /// The layout in which pointers are stored through, where that is known.
     pub(super) fn stored_in(&self, pointers: &Tensor) -> Option<Layout> {
-        let (shape, order, width) = self.access(pointers)?;
+        let (shape, order, width) = self.access(pointers).filter(|_| pointers.dtype.element() != Dtype::ANY)?;
         let bits = pointers.dtype.element().bits.max(8);
         access_layout(&shape, bits, width, &order, self.warps as u32, &self.launch.hardware)
     }
 
     /// How pointers are gone through: the shape, the order, and the elements that a thread takes side by side.
-    fn access(&self, pointers: &Tensor) -> Option<(Vec<u32>, Vec<u32>, u64)> {
+    pub(super) fn access(&self, pointers: &Tensor) -> Option<(Vec<u32>, Vec<u32>, u64)> {
         let info = self.axes_of(pointers.id)?;
         let shape = narrow(&pointers.shape).ok()?;
         let bits = pointers.dtype.element().bits.max(8);
@@ -201,7 +205,8 @@ impl Tracer<'_> {
     pub(super) fn gone_through_in(&self, pointers: &Tensor) -> Option<Layout> {
         let elements = elements(&pointers.shape);
         let threads = u64::from(self.launch.hardware.lanes()) * self.warps;
-        let is_layout_kept = self.launch.dialect == Dialect::Triton && elements >= threads;
+        let is_any = pointers.dtype.element() == Dtype::ANY;
+        let is_layout_kept = self.launch.dialect == Dialect::Triton && elements >= threads && !is_any;
         self.stored_in(pointers).filter(|_| is_layout_kept)
     }
 

@@ -10,8 +10,8 @@ use super::super::language::Dtype;
 use super::super::program::{Effect, Kind, Op, Task, Type, ValueId};
 use super::statements::Rounds;
 use super::value::{Class, Function, Record, Scalar, Value, unknown};
-use super::{DEEPEST_CALL, Frame, RETURNED, Tracer, callee, python};
-use crate::finding::{Origin, Reason};
+use super::{DEEPEST_CALL, Dialect, Frame, OpenRounds, RETURNED, Tracer, callee, python};
+use crate::finding::{Origin, Reason, Remedy};
 
 /// The arguments of a call.
 #[derive(Debug, Clone, Default)]
@@ -337,12 +337,15 @@ impl Tracer<'_> {
                 };
                 let (from, to, by) = match self.untold_step(frame, iter, &name, (from, to, by)) {
                     Ok(bounds) => bounds,
-                    Err(reason) => return Rounds::Unknown(reason.of("the bounds of a loop are not known")),
+                    Err(reason) => match self.open_rounds(frame, iter, &name, &reason, &bounds) {
+                        Some(Rounds::Range(bounds, _)) => (*bounds).into(),
+                        Some(rounds) => return rounds,
+                        None => return Rounds::Unknown(reason.of("the bounds of a loop are not known")),
+                    },
                 };
                 self.is_flattened = args.named("flatten").and_then(Value::truth) == Some(true);
                 if args.named("warp_specialize").and_then(Value::truth) == Some(true) && !self.is_amd() {
-                    let reason = "what a loop with `warp_specialize` takes is not modelled";
-                    self.note(frame, iter, Reason::new(reason));
+                    self.specialized.get_or_insert(frame.call.unwrap_or(Origin::Expr(iter)));
                 }
                 return match (&*name, from.int(), to.int(), by.int()) {
                     ("static_range", Some(from), Some(to), Some(by)) => super::statements::unrolled(from, to, by),
@@ -381,6 +384,44 @@ impl Tracer<'_> {
         }
         let [from, to, by] = bounds;
         Ok((from, to, by))
+    }
+
+    /// What to take of a loop whose bounds hang on a number that has no value; `None` where all of its rounds must be known.
+    fn open_rounds(
+        &mut self,
+        frame: &Frame,
+        iter: ExprId,
+        name: &str,
+        reason: &Reason,
+        bounds: &[Value],
+    ) -> Option<Rounds> {
+        let is_number = matches!(reason.remedy(), Some(Remedy::Value { example: "128", .. }));
+        if name != "range" || !is_number || frame.is_host || self.launch.dialect != Dialect::Triton {
+            return None;
+        }
+        let rounds = self.launch.open_loops.get(self.open_loops).copied().unwrap_or(OpenRounds::Several);
+        self.open_loops += 1;
+        let mut known = |value: Option<&Value>, default: Value| match value {
+            Some(Value::Unknown(_)) => self.scalar(frame, iter, "bound", Dtype::named("int32"), &[]),
+            Some(value) => value.clone(),
+            None => default,
+        };
+        let (from, to, by) = match bounds {
+            [to] => (Value::Int(0), known(Some(to), Value::Int(0)), Value::Int(1)),
+            [from, to, rest @ ..] => {
+                let from = known(Some(from), Value::Int(0));
+                (from, known(Some(to), Value::Int(0)), known(rest.first(), Value::Int(1)))
+            }
+            [] => return None,
+        };
+        Some(match rounds {
+            OpenRounds::Never => Rounds::Unrolled(Vec::new()),
+            OpenRounds::Once => Rounds::Unrolled(vec![from]),
+            OpenRounds::Several => {
+                self.runs = true;
+                Rounds::Range(Box::new([from, to, by]), None)
+            }
+        })
     }
 
     /// `warp_specialize([(function, arguments), …], warps)`: the first function runs on the warps of the kernel.

@@ -268,6 +268,7 @@ impl Tracer<'_> {
             None => {}
         }
         let (one, two) = (self.value(frame, then), self.value(frame, otherwise));
+        self.note_undecided(&condition);
         if let Value::Unknown(reason) = condition {
             return if same(&one, &two) { one } else { Value::Unknown(reason) };
         }

@@ -3,21 +3,21 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tilefit_syntax::ast::ExprId;
+use tilefit_syntax::ast::{BinaryOp, ExprId};
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::layouts::{Compiler, Layout, inference, mma_v2_layout, mma_v3_layout};
 use super::super::products::{Machine, Unit};
-use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use, ValueId, elements};
+use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use, ValueId, bytes_of, elements};
 use super::super::shared_layout::{Cga, Nvmma, SharedLayout, TensorMemoryLayout, shape_of_cta};
 use super::calls::Args;
-use super::operators::ids;
+use super::operators::{ids, unknown_for};
 use super::registers::Asked;
 use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
 use super::{Dialect, Emitted, Frame, Made, Tracer, identity, not_modelled};
 use crate::diagnostics::Code;
-use crate::finding::{Finding, Origin, Reason};
+use crate::finding::{Finding, Origin, Reason, Remedy};
 
 /// Functions on each element of tensors, whose result has the type of what they are given.
 const ELEMENTWISE: [&str; 46] = [
@@ -135,7 +135,7 @@ const EFFECTS: [&str; 58] = [
 const REDUCTIONS: [&str; 7] = ["sum", "max", "min", "xor_sum", "reduce_or", "argmax", "argmin"];
 
 /// What is not modelled, but is known to do nothing beside giving a result.
-const PURE: [&str; 8] = ["flip", "sort", "topk", "bitonic_merge", "cat", "softmax", "dot_scaled", "swizzle2d"];
+const PURE: [&str; 3] = ["bitonic_merge", "cat", "swizzle2d"];
 
 /// Names of classes and functions under which others stand.
 const OWNERS: [&str; 16] = [
@@ -290,7 +290,8 @@ impl Tracer<'_> {
             "arange" => {
                 let (start, end) = (args.get(0, "start").and_then(Value::int), args.get(1, "end").and_then(Value::int));
                 let (Some(start), Some(end)) = (start, end) else {
-                    return unknown("the bounds of `arange` are not known");
+                    let bounds = [args.get(0, "start"), args.get(1, "end")].into_iter().flatten();
+                    return unknown_for(bounds, "the bounds of `arange` are not known");
                 };
                 let layout = self.layout_or_auto(args.get(2, "layout"));
                 let shape = vec![end.saturating_sub(start).max(0) as u64];
@@ -304,11 +305,12 @@ impl Tracer<'_> {
             }
             "full" | "zeros" => {
                 let Some(shape) = args.get(0, "shape").and_then(Value::extents) else {
-                    return unknown("the shape of a tensor is not known");
+                    return unknown_for(args.get(0, "shape"), "the shape of a tensor is not known");
                 };
                 let is_full = name == "full";
                 let Some(Value::Dtype(dtype)) = args.get(1 + usize::from(is_full), "dtype").cloned() else {
-                    return unknown("the element type of a tensor is not known");
+                    let dtype = args.get(1 + usize::from(is_full), "dtype");
+                    return unknown_for(dtype, "the element type of a tensor is not known");
                 };
                 let value =
                     if is_full { args.get(1, "value").cloned().unwrap_or(Value::Int(0)) } else { Value::Int(0) };
@@ -336,7 +338,7 @@ impl Tracer<'_> {
                     let shape = (*tensor.shape).clone();
                     self.filled(frame, expr, "splat", &[], (dtype, shape, layout), 0)
                 }
-                _ => unknown("zeros like something"),
+                like => unknown_for(like, "zeros like something"),
             },
             "load" | "atomic_load" => self.load(frame, expr, args.get(0, "pointer"), &args),
             "buffer_load" => self.buffer_load(frame, expr, &args),
@@ -348,7 +350,7 @@ impl Tracer<'_> {
                     let axis = if axis < 0 { axis + rank + 1 } else { axis }.clamp(0, rank);
                     Value::Tensor(self.expand_dims(frame, expr, &tensor.clone(), axis as usize))
                 }
-                _ => unknown("`expand_dims` of something"),
+                (input, _) => unknown_for(input, "`expand_dims` of something"),
             },
             "broadcast_to" | "broadcast" => match (args.get(0, "input"), args.get(1, "shape")) {
                 (Some(value), Some(Value::Tensor(other))) => {
@@ -364,14 +366,14 @@ impl Tracer<'_> {
                     });
                     match shape {
                         Some(shape) => self.broadcast_to(frame, expr, &value.clone(), shape),
-                        None => unknown("a shape that is not known"),
+                        None => unknown_for(&args.positional, "a shape that is not known"),
                     }
                 }
-                _ => unknown("`broadcast` of something"),
+                _ => unknown_for(&args.positional, "`broadcast` of something"),
             },
             "reshape" | "view" | "ravel" => {
                 let Some(Value::Tensor(tensor)) = args.get(0, "input").cloned() else {
-                    return unknown("`reshape` of something");
+                    return unknown_for(args.get(0, "input"), "`reshape` of something");
                 };
                 let shape = if name == "ravel" {
                     Some(vec![elements(&tensor.shape)])
@@ -383,12 +385,12 @@ impl Tracer<'_> {
                 };
                 match shape {
                     Some(shape) => self.reshaped(frame, expr, &tensor, shape),
-                    None => unknown("a shape that is not known"),
+                    None => unknown_for(&args.all(), "a shape that is not known"),
                 }
             }
             "permute" | "trans" => {
                 let Some(Value::Tensor(tensor)) = args.get(0, "input").cloned() else {
-                    return unknown("`permute` of something");
+                    return unknown_for(args.get(0, "input"), "`permute` of something");
                 };
                 let order = args.get(1, "dims").and_then(Value::extents).or_else(|| {
                     let parts = args.positional.get(1..)?;
@@ -491,7 +493,10 @@ impl Tracer<'_> {
                     _ => unknown("`fp4_to_fp` of something"),
                 }
             }
+            "softmax" => self.softmax(frame, expr, &args),
+            "sort" | "topk" | "flip" => self.rearranged(frame, expr, name, &args),
             "dot" => self.dot(frame, expr, &args),
+            "dot_scaled" => self.dot_scaled(frame, expr, &args),
             "tcgen05_mma_barrier_count" => unknown("the arrivals of a barrier"),
             "interleave" => match self.tensor_call(frame, expr, "join", args) {
                 Value::Tensor(pairs) => {
@@ -539,11 +544,101 @@ impl Tracer<'_> {
         let id = self.emit(frame, expr, op);
         let layout = self.choice_for(id);
         let shape = match (name, first.shape.as_slice()) {
-            ("flip" | "sort", shape) => shape.to_vec(),
             ("cat", [extent]) => vec![extent * 2],
             _ => return Value::Unknown(reason),
         };
         Value::Tensor(Tensor { id, dtype: first.dtype, shape: Rc::new(shape), layout })
+    }
+
+    /// `tl.dot_scaled`: at most what it takes where its operands are unpacked and scaled to 16 bits first, as devices without an instruction for it do.
+    fn dot_scaled(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let side = |places: [usize; 4], names: [&str; 4]| {
+            let at = |nth: usize| args.get(places[nth], names[nth]).cloned();
+            let is_packed = matches!(at(2), Some(Value::Str(format)) if &*format == "e2m1");
+            let along_k = at(3).and_then(|it| it.truth()) != Some(false);
+            (at(0), at(1), is_packed, along_k)
+        };
+        let left = side([0, 1, 2, 8], ["lhs", "lhs_scale", "lhs_format", "lhs_k_pack"]);
+        let right = side([3, 4, 5, 9], ["rhs", "rhs_scale", "rhs_format", "rhs_k_pack"]);
+        let (Some(Value::Tensor(one)), Some(Value::Tensor(two))) = (&left.0, &right.0) else {
+            let reason = super::operators::first_unknown(&args.all());
+            let reason = reason.unwrap_or_else(|| Reason::new("a scaled product of something else than tensors"));
+            return self.unknown_call(frame, expr, reason, args);
+        };
+        let doubled = |shape: &[u64], (is_packed, axis): (bool, usize)| {
+            let mut shape = shape.to_vec();
+            if let Some(extent) = shape.len().checked_sub(axis).and_then(|axis| shape.get_mut(axis)) {
+                *extent *= 1 + u64::from(is_packed);
+            }
+            shape
+        };
+        let shapes = [
+            doubled(&one.shape, (left.2, if left.3 { 1 } else { 2 })),
+            doubled(&two.shape, (right.2, if right.3 { 2 } else { 1 })),
+        ];
+        let mut operands = Vec::new();
+        for ((tensor, scale), shape) in [(one, &left.1), (two, &right.1)].into_iter().zip(shapes) {
+            let mut made_of = vec![tensor.id];
+            made_of.extend(scale.iter().flat_map(|scale| ids(std::slice::from_ref(scale))));
+            let reason = Reason::new("how the operands of `tl.dot_scaled` are unpacked and scaled is not modelled");
+            let kind = self.asks(Asked::UpTo(bytes_of(&shape, 32), reason));
+            let identity = identity(("scaled", &shape));
+            let op =
+                Emitted { name: "scaled", effect: Effect::None, operands: &made_of, of: Type::Tensor, identity, kind };
+            let id = self.emit(frame, expr, op);
+            let layout = self.choice_for(id);
+            operands.push(Value::Tensor(Tensor { id, dtype: Dtype::named("bfloat16"), shape: Rc::new(shape), layout }));
+        }
+        operands.extend(args.get(6, "acc").cloned().filter(|acc| !matches!(acc, Value::None)));
+        let mut of_dot = Args::of(operands);
+        of_dot.named.extend(args.named("out_dtype").map(|dtype| ("out_dtype".into(), dtype.clone())));
+        self.program.is_guessed = true;
+        match self.dot(frame, expr, &of_dot) {
+            Value::Tensor(tensor) => Value::Tensor(Tensor { layout: self.choice_for(tensor.id), ..tensor }),
+            other => other,
+        }
+    }
+
+    /// `tl.softmax`, as the library writes it.
+    fn softmax(&mut self, frame: &mut Frame, expr: ExprId, args: &Args) -> Value {
+        let Some(of @ Value::Tensor(_)) = args.get(0, "x").cloned() else {
+            return unknown_for(args.get(0, "x"), "`softmax` of something");
+        };
+        let axis = args.get(1, "dim").filter(|axis| !matches!(axis, Value::None)).cloned().unwrap_or(Value::Int(0));
+        let reduced = |tracer: &mut Self, frame: &mut Frame, name: &str, value: &Value| {
+            let mut args = Args::of([value.clone(), axis.clone()]);
+            args.named.push(("keep_dims".into(), Value::Bool(true)));
+            tracer.language_call(frame, expr, name, args)
+        };
+        let most = reduced(self, frame, "max", &of);
+        let less = self.binary(frame, expr, BinaryOp::Sub, &of, &most);
+        let powers = self.each_as(frame, expr, "unary", identity("exp"), std::slice::from_ref(&less), None);
+        let sum = reduced(self, frame, "sum", &powers);
+        self.binary(frame, expr, BinaryOp::Div, &powers, &sum)
+    }
+
+    /// What the library does by exchanging elements in rounds, each a reduction or a conversion: none takes more than all elements.
+    fn rearranged(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Value {
+        let Some(Value::Tensor(of)) = args.get(0, "x").cloned() else {
+            return unknown_for(args.get(0, "x"), "elements of something in another order");
+        };
+        let mut shape = (*of.shape).clone();
+        if name == "topk" {
+            let kept = args.get(1, "k").and_then(Value::int).and_then(|kept| u64::try_from(kept).ok());
+            match (shape.last_mut(), kept) {
+                (Some(last), Some(kept)) => *last = kept.min(*last),
+                _ => return unknown_for(args.get(1, "k"), "`topk` of how many"),
+            }
+        }
+        let reason = Reason::new("what `sort`, `topk` and `flip` exchange through shared memory is not modelled");
+        let kind = self.asks(Asked::UpTo(bytes_of(&of.shape, of.dtype.bits.max(32)), reason));
+        let operands = self.operands(frame, expr, &args.all());
+        let identity = identity(("rearranged", name, &shape));
+        let op =
+            Emitted { name: "rearranged", effect: Effect::None, operands: &operands, of: Type::Tensor, identity, kind };
+        let id = self.emit(frame, expr, op);
+        let layout = self.choice_for(id);
+        Value::Tensor(Tensor { id, dtype: of.dtype, shape: Rc::new(shape), layout })
     }
 
     /// `tl.dot`: what it takes of shared memory is found when all is followed.
@@ -556,6 +651,13 @@ impl Tracer<'_> {
             let reason = reason.unwrap_or_else(|| Reason::new("a product of something else than tensors"));
             return self.unknown_call(frame, expr, reason, args);
         };
+        if let (true, Some((name, example))) =
+            (one.dtype == Dtype::ANY || two.dtype == Dtype::ANY, self.untyped.iter().next())
+        {
+            let remedy = Remedy::Value { param: name.clone(), example };
+            let reason = Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy));
+            return self.unknown_call(frame, expr, reason, args);
+        }
         let (mut shape, columns) = ((*one.shape).clone(), two.shape.last().copied());
         if let (Some(last), Some(columns)) = (shape.last_mut(), columns) {
             *last = columns;
@@ -590,7 +692,10 @@ impl Tracer<'_> {
             is_left_at_hand: false,
             is_exact,
         };
-        let layout = self.layout_of_product(id, &product);
+        // What becomes of a tensor that is multiplied with itself is not modelled.
+        let is_square = one.id == two.id;
+        self.program.is_guessed |= is_square;
+        let layout = if is_square { self.choice_for(id) } else { self.layout_of_product(id, &product) };
         let is_left_at_hand = one.dtype.bits == 16 && self.feeds(&one.layout, &layout);
         let product = Product { is_left_at_hand, ..product };
         self.program.products.insert(id, product);
@@ -612,11 +717,11 @@ impl Tracer<'_> {
     fn layout_of_product(&mut self, id: ValueId, product: &Product) -> Registers {
         let shape = product.result.shape.clone();
         let region = self.regions.last().copied().unwrap_or_default();
-        self.products.entry(region).or_default().push(shape.clone());
+        self.products.entry(region).or_default().push((id, shape.clone()));
         let here = self.learnt.products.get(&region).map_or(&[][..], Vec::as_slice);
         let is_tall = |shape: &Vec<u64>| shape.first() >= shape.last();
         // Which of several the compiler looks at first is not known.
-        let agree = here.iter().all(|other| is_tall(other) == is_tall(&shape) && other.len() == shape.len());
+        let agree = here.iter().all(|(_, other)| is_tall(other) == is_tall(&shape) && other.len() == shape.len());
         let machine = Machine { hardware: self.launch.hardware, warps: self.warps, stages: 1, flattens: false };
         let Ok(shape) = super::registers::narrow(&shape) else { return self.choice_for(id) };
         let (warps, bits) = (self.warps as u32, product.operands[0].bits);
@@ -721,6 +826,8 @@ impl Tracer<'_> {
         let is_volatile = args.named("volatile").and_then(Value::truth) == Some(true);
         let effect = if is_volatile { Effect::Writes } else { Effect::Reads };
         let mut operands = self.operands(frame, expr, &args.all());
+        let told = pointer.and_then(|pointer| self.as_pointer(pointer));
+        let pointer = told.as_ref().or(pointer);
         if let Some(reason) = pointer.and_then(|pointer| self.untold_pointer(pointer)) {
             return Value::Unknown(reason);
         }
@@ -802,7 +909,12 @@ impl Tracer<'_> {
     fn atomic(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
         let mut operands = self.operands(frame, expr, &args.all());
         let place = args.get(0, "pointer").or_else(|| args.named("ptr"));
+        let told = place.and_then(|pointer| self.as_pointer(pointer));
+        let place = told.as_ref().or(place);
         if let Some(reason) = place.and_then(|pointer| self.untold_pointer(pointer)) {
+            return self.unknown_call(frame, expr, reason, args);
+        }
+        if let (Dialect::Triton, Some(reason)) = (self.launch.dialect, super::operators::first_unknown(&args.all())) {
             return self.unknown_call(frame, expr, reason, args);
         }
         if let (true, Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
@@ -1003,8 +1115,8 @@ impl Tracer<'_> {
             return unknown("a scan of nothing");
         };
         let axis = if axis < 0 { axis + first.shape.len() as i64 } else { axis }.max(0) as usize;
-        self.along_axis(frame, expr, first);
-        let mut inputs = inputs.clone();
+        let first = self.along_axis(frame, expr, first);
+        let mut inputs = [&[first], &inputs[1..]].concat();
         if name != "associative_scan" {
             for input in &mut inputs {
                 let dtype = accumulated("sum", input.dtype, args.named("dtype"));

@@ -35,6 +35,7 @@ use super::layouts::{Hardware, Layout};
 use super::program::{
     Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Scratch, ScratchId, Site, Type, Use, ValueId,
 };
+use super::simplify::needed;
 use crate::eval::Constant;
 use crate::finding::{Finding, Note, Origin, Reason};
 use registers::Asked;
@@ -95,6 +96,16 @@ pub struct Launch {
     pub specs: BTreeMap<ExprId, Result<u64, Reason>>,
     /// Arguments that are multiples of 16, where that is known.
     pub divisible: Option<BTreeSet<String>>,
+    /// What to take of the loops whose bounds hang on a number that has no value, in the order in which they are met; of all others, several rounds.
+    pub open_loops: Vec<OpenRounds>,
+}
+
+/// How often a loop goes round of which that is not known: more than that the compiler does not tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenRounds {
+    Never,
+    Once,
+    Several,
 }
 
 /// Who chooses the layouts of registers.
@@ -143,6 +154,10 @@ pub struct Trace {
     pub functions: Vec<Option<BlockKey>>,
     /// Parameters of which nobody says what they are, and that are no numbers, each with an example of what to say.
     pub untyped: BTreeMap<String, &'static str>,
+    /// Parameters without values that decide which statements the kernel has.
+    pub undecided: BTreeSet<String>,
+    /// Loops whose bounds hang on a number that has no value.
+    pub open_loops: usize,
 }
 
 /// Helpers that call helpers deeper than this are not followed.
@@ -158,6 +173,7 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
     for _ in 0..MOST_GUESSES {
         let mut tracer = Tracer::new(environment, launch, learnt.clone());
         tracer.kernel(ast);
+        tracer.forget_unneeded_products();
         let is_settled =
             !tracer.is_overrated && tracer.products == learnt.products && tracer.accesses == learnt.accesses;
         if is_settled {
@@ -178,8 +194,8 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
 struct Learnt {
     /// What is known of what loops carry, where a round showed that it is less than of what they start with.
     guesses: HashMap<ValueId, Option<AxisInfo>>,
-    /// The shapes of products, by the block that they stand in.
-    products: HashMap<u32, Vec<Vec<u64>>>,
+    /// Products that anything is needed for, with their shapes, by the block that they stand in.
+    products: HashMap<u32, Vec<(ValueId, Vec<u64>)>>,
     accesses: Accesses,
 }
 
@@ -217,6 +233,11 @@ impl<'a> Tracer<'a> {
             is_overlapped: false,
             untold: HashMap::new(),
             untyped: BTreeMap::new(),
+            undecided: BTreeSet::new(),
+            has_any: false,
+            open_loops: 0,
+            runs: false,
+            specialized: None,
             constants: BTreeSet::new(),
             constexprs: 0,
             unpinned: BTreeMap::new(),
@@ -268,6 +289,15 @@ struct Tracer<'a> {
     untold: HashMap<ValueId, Rc<str>>,
     /// Those of them that turned out to be no numbers, each with an example.
     untyped: BTreeMap<String, &'static str>,
+    undecided: BTreeSet<String>,
+    /// Something has elements of which nobody says what they are.
+    has_any: bool,
+    /// Loops that were met whose bounds hang on a number that has no value.
+    open_loops: usize,
+    /// The loop that comes next goes round several times.
+    runs: bool,
+    /// A loop that the author wants tasks to be made of.
+    specialized: Option<Origin>,
     constants: BTreeSet<ValueId>,
     /// What is computed is for Python alone, and not a part of the kernel.
     constexprs: u32,
@@ -294,8 +324,8 @@ struct Tracer<'a> {
     widest: HashMap<ValueId, u32>,
     /// A round showed that less is known than was taken for known, and what was followed since rests on too much.
     is_overrated: bool,
-    /// The shapes of products, by the block that they stand in.
-    products: HashMap<u32, Vec<Vec<u64>>>,
+    /// Products that anything is needed for, with their shapes, by the block that they stand in.
+    products: HashMap<u32, Vec<(ValueId, Vec<u64>)>>,
     accesses: Accesses,
     /// The loop around carries something from round to round.
     carries: bool,
@@ -373,8 +403,32 @@ impl Tracer<'_> {
         self.program.scratch = sizes;
         let target = self.is_amd().then_some(self.launch.hardware.capability);
         tlx_amd::padding::pad(&mut self.program, &self.unpinned, target);
-        let Tracer { program, notes, findings, functions, untyped, .. } = self;
-        Trace { program, notes, findings, functions, untyped }
+        self.settle_specialized();
+        let Tracer { program, notes, findings, functions, untyped, undecided, open_loops, .. } = self;
+        Trace { program, notes, findings, functions, untyped, undecided, open_loops }
+    }
+
+    /// What nobody needs is not there when the compiler chooses the layouts of products.
+    fn forget_unneeded_products(&mut self) {
+        let Some(body) = self.blocks.last() else { return };
+        let needed = needed(body, self.program.types.len());
+        for products in self.products.values_mut() {
+            products.retain(|(id, _)| needed[id.0 as usize]);
+        }
+        self.products.retain(|_, products| !products.is_empty());
+    }
+
+    /// Of loops that load through pointers alone the compiler makes no tasks: they take what others take.
+    fn settle_specialized(&mut self) {
+        let Some(at) = self.specialized else { return };
+        let mut is_through_descriptor = self.launch.dialect != Dialect::Triton;
+        self.program.body.each(&mut |op| is_through_descriptor |= matches!(op.kind, Kind::StagedLoad { .. }));
+        self.program.is_guessed = true;
+        if is_through_descriptor {
+            let reason =
+                Reason::new("what a loop with `warp_specialize` takes that loads through descriptors is not modelled");
+            self.notes.push(Note { at, reason });
+        }
     }
 
     fn new_value(&mut self, of: Type) -> ValueId {

@@ -8,7 +8,8 @@ use super::super::language::Dtype;
 use super::super::program::{Effect, Kind, Type, ValueId};
 use super::statements::op_name;
 use super::value::{Registers, Scalar, Tensor, Value, unknown};
-use super::{Emitted, Frame, Tracer, identity};
+use super::{Dialect, Emitted, Frame, Tracer, identity};
+use crate::diagnostics::Code;
 use crate::finding::{Reason, Remedy};
 
 /// Operations on elements that take next to nothing (`lib/Dialect/TritonGPU/Transforms/RemoveLayoutConversions.cpp` weighs what is computed again).
@@ -35,12 +36,33 @@ impl Tracer<'_> {
                     [left, right].map(|value| if matches!(value, Value::Unknown(_)) { &Value::Int(1) } else { value });
                 self.each_as(frame, at, op_name(op), identity(reason), &known.map(Value::clone), None)
             }
+            (Value::Tensor(_), Value::Unknown(reason)) | (Value::Unknown(reason), Value::Tensor(_))
+                if self.is_open_number(frame, reason) =>
+            {
+                let both = self.with_number(frame, at, reason, [left, right]);
+                self.elementwise(frame, at, op_name(op), &both, None)
+            }
             (Value::Unknown(reason), _) | (_, Value::Unknown(reason)) => Value::Unknown(reason.clone()),
             (Value::Scalar(_) | Value::Tensor(_), _) | (_, Value::Scalar(_) | Value::Tensor(_)) => {
                 self.elementwise(frame, at, op_name(op), &[left.clone(), right.clone()], None)
             }
             _ => known(op, left, right).unwrap_or_else(|| unknown("an operator on something else than numbers")),
         }
+    }
+
+    /// Whether something is a number without a value, which a tensor may be combined with whatever it is.
+    fn is_open_number(&self, frame: &Frame, reason: &Reason) -> bool {
+        let is_number = matches!(reason.remedy(), Some(Remedy::Value { example: "128", .. }));
+        is_number && !frame.is_host && self.launch.dialect == Dialect::Triton
+    }
+
+    /// Two operands, of which the one that is not known is a number that the launch gives.
+    fn with_number(&mut self, frame: &Frame, at: ExprId, reason: &Reason, operands: [&Value; 2]) -> [Value; 2] {
+        let number = self.scalar(frame, at, "number", Dtype::named("int32"), &[]);
+        if let Value::Scalar(scalar) = &number {
+            self.numbers[scalar.id.0 as usize] = identity(("number", reason));
+        }
+        operands.map(|value| if matches!(value, Value::Unknown(_)) { number.clone() } else { value.clone() })
     }
 
     pub(super) fn unary(&mut self, frame: &Frame, at: ExprId, op: UnaryOp, operand: &Value) -> Value {
@@ -89,6 +111,16 @@ impl Tracer<'_> {
                 return Value::Bool(found == (op == CompareOp::In));
             }
             _ => {}
+        }
+        let open = match (left, right) {
+            (Value::Tensor(_), Value::Unknown(reason)) | (Value::Unknown(reason), Value::Tensor(_)) => {
+                Some(reason).filter(|reason| self.is_open_number(frame, reason))
+            }
+            _ => None,
+        };
+        if let Some(reason) = open {
+            let [left, right] = self.with_number(frame, at, reason, [left, right]);
+            return self.compared(frame, at, op, &left, &right);
         }
         match (left, right) {
             (Value::Unknown(reason), _) | (_, Value::Unknown(reason)) => Value::Unknown(reason.clone()),
@@ -161,13 +193,23 @@ impl Tracer<'_> {
                         None => (*tensor.shape).clone(),
                         Some(shape) => match broadcast(shape, &tensor.shape) {
                             Some(shape) => shape,
-                            None => return unknown("tensors of shapes that do not go together"),
+                            None => {
+                                // Of tensors of one rank Triton only stretches what is of one element.
+                                if self.launch.dialect == Dialect::Triton && shape.len() == tensor.shape.len() {
+                                    let message = "two tensors are combined whose shapes do not go together";
+                                    self.refuse(frame, at, Code::InvalidOperand, message.to_owned());
+                                }
+                                return unknown("tensors of shapes that do not go together");
+                            }
                         },
                     });
                 }
                 Value::Unknown(reason) => return Value::Unknown(reason.clone()),
                 _ => {}
             }
+        }
+        if let Some(shape) = &shape {
+            self.check_block(frame, at, shape);
         }
         let dtype = match dtype.unwrap_or_else(|| self.promoted(values)) {
             // Nothing else is done to pointers.
@@ -256,7 +298,9 @@ impl Tracer<'_> {
         }
         let has_float = values.iter().any(|value| matches!(value, Value::Float(_)));
         match found {
-            Some(dtype) if has_float && !dtype.is_floating() && !dtype.is_pointer() => Dtype::named("float32"),
+            Some(dtype) if has_float && !dtype.is_floating() && !dtype.is_pointer() && dtype != Dtype::ANY => {
+                Dtype::named("float32")
+            }
             Some(dtype) => dtype,
             None => values.first().map_or(Dtype::named("int32"), |value| self.number_type(value)),
         }
@@ -266,6 +310,9 @@ impl Tracer<'_> {
 fn wider(one: Dtype, two: Dtype) -> Dtype {
     if one.is_pointer() || two.is_pointer() {
         return if one.is_pointer() { one } else { two };
+    }
+    if one == Dtype::ANY || two == Dtype::ANY {
+        return Dtype::ANY;
     }
     if !one.is_floating() && !two.is_floating() && (one == Dtype::UNTOLD || two == Dtype::UNTOLD) {
         return Dtype::UNTOLD;
@@ -373,6 +420,25 @@ pub(super) fn ids(values: &[Value]) -> Vec<ValueId> {
     let mut leaves = Vec::new();
     values.iter().for_each(|value| value.leaves(&mut leaves));
     leaves.into_iter().map(|(id, _)| id).collect()
+}
+
+/// What is not known because of one of some values, or of a part of one, is not known for that value's reason.
+pub(super) fn unknown_for<'v>(values: impl IntoIterator<Item = &'v Value>, what: &str) -> Value {
+    let part = |value: &Value| match value {
+        Value::Unknown(reason) => Some(reason.clone()),
+        value => first_unknown(value.elements().unwrap_or_default()),
+    };
+    let of_tensor = |reason: Reason| {
+        let remedy = match reason.remedy() {
+            // A tensor is no number, whatever the number is that it hangs on.
+            Some(Remedy::Value { param, example: "128" }) => {
+                Some(Remedy::Value { param: param.clone(), example: "64" })
+            }
+            remedy => remedy.cloned(),
+        };
+        Value::Unknown(reason.of(what).with_remedy(remedy))
+    };
+    values.into_iter().find_map(part).map_or_else(|| unknown(what), of_tensor)
 }
 
 pub(super) fn first_unknown(values: &[Value]) -> Option<Reason> {

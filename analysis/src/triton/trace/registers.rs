@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tilefit_syntax::ast::ExprId;
 
+use super::super::language::Dtype;
 use super::super::layouts::{self, Layout, inference};
 use super::super::program::{Bytes, Scratch, ValueId, bytes_of, elements};
 use super::value::{Registers, Tensor, Value};
@@ -408,6 +409,12 @@ impl Tracer<'_> {
     pub(super) fn scratch_size(&self, number: usize) -> Scratch {
         let hardware = &self.launch.hardware;
         let asked = &self.asked[number];
+        // Of elements that may be of any type no more is known than that none is wider.
+        let told = |bits: u32, size: Result<u64, Reason>| match self.has_any && bits == Dtype::ANY.bits {
+            true => size.and_then(|_| Err(Reason::new("the element types of pointers are not known"))),
+            false => size,
+        };
+        let widest = |bits: &[u32]| bits.iter().copied().max().unwrap_or_default();
         let only_if_used = matches!(asked, Asked::Atomic { .. } | Asked::ScalarAtomic { .. });
         let size = match asked {
             Asked::Conversion { shape, bits, from, to } => {
@@ -416,7 +423,7 @@ impl Tracer<'_> {
                     let (from, to) = (self.known(from)?, self.known(to)?);
                     layouts::conversion_bytes(&narrow(shape)?, *bits, &from, &to, hardware)
                 };
-                if same { Bytes::Exactly(0) } else { Bytes::of(size(), bytes_of(shape, *bits)) }
+                if same { Bytes::Exactly(0) } else { Bytes::of(told(*bits, size()), bytes_of(shape, *bits)) }
             }
             Asked::Reduction { shape, axis, bits, layout } => {
                 let size = || {
@@ -427,14 +434,14 @@ impl Tracer<'_> {
                 let rest = shape.iter().enumerate().filter(|(i, _)| i != axis).map(|(_, &extent)| extent);
                 let warps = self.launch.warps.min(shape.get(*axis).copied().unwrap_or(1)).max(1);
                 let most: u64 = bits.iter().map(|&bits| bytes_of(&rest.clone().collect::<Vec<_>>(), bits)).sum();
-                Bytes::of(size(), most.saturating_mul(warps))
+                Bytes::of(told(widest(bits), size()), most.saturating_mul(warps))
             }
             Asked::Scan { shape, axis, bits, layout } => {
                 let size = || {
                     let layout = self.known(layout)?;
                     layouts::scan_bytes(&narrow(shape)?, *axis, bits, &layout, hardware)
                 };
-                Bytes::of(size(), bits.iter().map(|&bits| bytes_of(shape, bits)).sum())
+                Bytes::of(told(widest(bits), size()), bits.iter().map(|&bits| bytes_of(shape, bits)).sum())
             }
             Asked::Gather { source, index, axis, bits } => {
                 let size = || {
@@ -444,18 +451,18 @@ impl Tracer<'_> {
                         ((source_shape.as_slice(), &*of_source), (index_shape.as_slice(), &*of_index));
                     layouts::gather_between_bytes(source, index, *axis, *bits, hardware)
                 };
-                Bytes::of(size(), bytes_of(&source.0, *bits))
+                Bytes::of(told(*bits, size()), bytes_of(&source.0, *bits))
             }
             Asked::Atomic { shape, bits, layout } => {
                 let size = || {
                     let layout = self.known(layout)?;
                     layouts::atomic_bytes(&narrow(shape)?, *bits, &layout, hardware)
                 };
-                Bytes::of(size(), bytes_of(shape, *bits))
+                Bytes::of(told(*bits, size()), bytes_of(shape, *bits))
             }
             Asked::ScalarAtomic { bits, warps } => {
                 let (warps, ctas) = (*warps as u32, self.launch.ctas as u32);
-                Bytes::of(layouts::scalar_atomic_bytes(*bits, warps, ctas, hardware), 8)
+                Bytes::of(told(*bits, layouts::scalar_atomic_bytes(*bits, warps, ctas, hardware)), 8)
             }
             Asked::Fixed(bytes) => Bytes::Exactly(*bytes),
             Asked::UpTo(most, reason) => Bytes::of(Err(reason.clone()), *most),

@@ -10,7 +10,7 @@ use super::super::language::Dtype;
 use super::super::program::{Block, Effect, Kind, Op, Type, ValueId};
 use super::value::{Function, Registers, Scalar, Shared, Tensor, Value, unknown};
 use super::{Emitted, Flow, Frame, RETURNED, Tracer, identity};
-use crate::finding::{Origin, Reason};
+use crate::finding::{Origin, Reason, Remedy};
 use crate::work;
 
 /// Rounds of a loop that is unrolled.
@@ -164,6 +164,7 @@ impl Tracer<'_> {
         or_else: &[StmtId],
     ) -> Flow {
         let is_unknown = matches!(condition, Value::Unknown(_));
+        self.note_undecided(condition);
         let operands = self.operands(frame, at, std::slice::from_ref(condition));
         let before = frame.names.clone();
         self.uncertain += u32::from(is_unknown);
@@ -253,6 +254,15 @@ impl Tracer<'_> {
         }
     }
 
+    /// Takes note of the parameter that a condition hangs on, where that has no value.
+    pub(super) fn note_undecided(&mut self, condition: &Value) {
+        if let Value::Unknown(reason) = condition
+            && let Some(Remedy::Value { param, .. }) = reason.remedy()
+        {
+            self.undecided.insert(param.clone());
+        }
+    }
+
     /// What one side of a branch makes of a name, in the layout that it has after the branch.
     fn merged(&mut self, frame: &Frame, at: ExprId, one: Value, two: &Value) -> Value {
         let (Value::Tensor(first), Value::Tensor(second)) = (&one, two) else { return one };
@@ -333,7 +343,7 @@ impl Tracer<'_> {
         body: &[StmtId],
     ) {
         // Loops of none and of one round have been taken care of.
-        let runs = bounds.iter().all(|bound| bound.int().is_some());
+        let runs = std::mem::take(&mut self.runs) || bounds.iter().all(|bound| bound.int().is_some());
         let index = bounds.iter().find_map(|bound| match bound {
             Value::Scalar(scalar) if scalar.dtype.bits == 64 => Some(scalar.dtype),
             _ => None,

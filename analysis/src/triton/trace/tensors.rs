@@ -6,6 +6,7 @@ use tilefit_syntax::ast::ExprId;
 
 use super::super::language::Dtype;
 use super::super::layouts::{self, Layout, inference};
+use super::super::possible::MOST_ELEMENTS;
 use super::super::program::{Effect, Kind, Op, Type, ValueId, elements};
 use super::super::shared_layout::SharedLayout;
 use super::calls::{Args, class_method, is_property};
@@ -166,6 +167,9 @@ impl Tracer<'_> {
         if let Some(&widest) = self.widest.get(&tensor.id) {
             self.widest.insert(id, widest);
         }
+        if self.widened.contains(&tensor.id) {
+            self.widened.insert(id);
+        }
         if let Some(&cost) = self.costs.get(&tensor.id) {
             self.costs.insert(id, cost);
         }
@@ -203,11 +207,27 @@ impl Tracer<'_> {
         match value {
             Value::Tensor(tensor) if *tensor.shape == shape => value.clone(),
             Value::Tensor(tensor) => {
+                self.check_block(frame, expr, &shape);
                 let layout = tensor.layout.clone();
                 Value::Tensor(self.viewed(frame, expr, "broadcast", tensor, shape, layout))
             }
             _ => value.clone(),
         }
+    }
+
+    /// Triton takes no other blocks (`validate_block_shape`).
+    pub(super) fn check_block(&mut self, frame: &Frame, expr: ExprId, shape: &[u64]) {
+        if !self.launch.dialect.leaves_layouts() {
+            return;
+        }
+        let message = match shape.iter().find(|extent| !extent.is_power_of_two()) {
+            Some(extent) => format!("an extent of a block is a power of two, and {extent} is none"),
+            None if elements(shape) > MOST_ELEMENTS => {
+                format!("a block has at most {MOST_ELEMENTS} elements, and this one has {}", elements(shape))
+            }
+            None => return,
+        };
+        self.refuse(frame, expr, Code::InvalidOperand, message);
     }
 
     /// A tensor of numbers that one number or nothing gives.
@@ -220,6 +240,7 @@ impl Tracer<'_> {
         (dtype, shape, layout): (Dtype, Vec<u64>, Registers),
         what: u64,
     ) -> Value {
+        self.check_block(frame, expr, &shape);
         let identity = identity((what, dtype, &shape, format!("{layout:?}")));
         let op = Emitted { name, effect: Effect::None, operands, of: Type::Tensor, identity, kind: Kind::Plain };
         let id = self.emit(frame, expr, op);
@@ -760,6 +781,9 @@ fn of_shaped(value: &Value, name: &str) -> Value {
 
 fn of_dtype(dtype: Dtype, name: &str) -> Option<Value> {
     Some(match name {
+        "primitive_bitwidth" | "int_bitwidth" | "fp_mantissa_width" | "itemsize" | "name" if dtype == Dtype::ANY => {
+            unknown("an element type that nobody says")
+        }
         "primitive_bitwidth" | "int_bitwidth" | "fp_mantissa_width" => Value::Int(i64::from(dtype.bits)),
         "itemsize" => Value::Int(dtype.bytes() as i64),
         "element_ty" => Value::Dtype(dtype.element()),
@@ -771,6 +795,9 @@ fn of_dtype(dtype: Dtype, name: &str) -> Option<Value> {
 
 fn dtype_method(dtype: Dtype, name: &str) -> Option<Value> {
     let is_int = dtype.name.starts_with("int") || dtype.name.starts_with("uint");
+    if dtype == Dtype::ANY && name.starts_with("is_") {
+        return Some(unknown("an element type that nobody says"));
+    }
     Some(Value::Bool(match name {
         "is_fp8" => dtype.is_float8(),
         "is_floating" => dtype.is_floating(),

@@ -761,19 +761,25 @@ impl Tracer<'_> {
 
     /// A store to global memory. A tensor whose layout is another than that of the pointers goes through shared memory first.
     pub(super) fn triton_store(&mut self, frame: &Frame, expr: ExprId, args: &Args) {
-        if let Some(reason) = args.get(0, "pointer").and_then(|pointer| self.untold_pointer(pointer)) {
+        let pointer = args.get(0, "pointer");
+        let told = pointer.and_then(|pointer| self.as_pointer(pointer));
+        let pointer = told.as_ref().or(pointer);
+        if let Some(reason) = pointer.and_then(|pointer| self.untold_pointer(pointer)) {
+            self.unknown_call(frame, expr, reason, args);
+            return;
+        }
+        // What is stored may have taken anything.
+        if let (Dialect::Triton, Some(reason)) = (self.launch.dialect, super::operators::first_unknown(&args.all())) {
             self.unknown_call(frame, expr, reason, args);
             return;
         }
         let mut operands = self.operands(frame, expr, &args.all());
-        if let Some(Value::Tensor(pointers)) = args.get(0, "pointer") {
+        if let Some(Value::Tensor(pointers)) = pointer {
             let mask = args.get(2, "mask").cloned();
             let access: Vec<Value> = mask.into_iter().chain([Value::Tensor(pointers.clone())]).collect();
             operands.extend(self.accessed(frame, expr, pointers, &access));
         }
-        if let (Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
-            (args.get(0, "pointer"), args.get(1, "value"))
-        {
+        if let (Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) = (pointer, args.get(1, "value")) {
             operands.extend(self.stored_globally(frame, expr, pointers, value));
         }
         self.effect(frame, expr, "store", operands);
@@ -787,7 +793,9 @@ impl Tracer<'_> {
         pointers: &Tensor,
         value: &Tensor,
     ) -> Option<ValueId> {
-        let own = self.coalesced(pointers);
+        // A store takes no more side by side than its own elements let it.
+        let is_any = pointers.dtype.element() == Dtype::ANY;
+        let own = if is_any { identity(("store of any", pointers.id)) } else { self.coalesced(pointers) };
         let fits = match self.resolved(&value.layout) {
             Registers::Flexible => true,
             Registers::Loaded(key) => key == own,
@@ -817,11 +825,12 @@ impl Tracer<'_> {
     }
 
     /// Operations along an axis want a layout that a product or tensor memory does not give.
-    pub(super) fn along_axis(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor) {
-        if self.launch.dialect.leaves_layouts() && matches!(tensor.layout, Registers::Chosen(_) | Registers::Unknown(_))
-        {
-            self.conversion(frame, expr, tensor, tensor.dtype.bits);
+    pub(super) fn along_axis(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor) -> Tensor {
+        let is_given = matches!(tensor.layout, Registers::Chosen(_) | Registers::Unknown(_));
+        if !self.launch.dialect.leaves_layouts() || !is_given {
+            return tensor.clone();
         }
+        Tensor { id: self.converted(frame, expr, tensor, "along an axis"), ..tensor.clone() }
     }
 
     /// A conversion that the compiler may put here.
@@ -877,6 +886,13 @@ impl Tracer<'_> {
 
     /// What decides the layout in which pointers are gone through: the same for two accesses, the same layout.
     pub(super) fn coalesced(&self, pointers: &Tensor) -> u64 {
+        if pointers.dtype.element() == Dtype::ANY {
+            // Accesses of one shape and order have one layout, whatever they access.
+            return match self.access(pointers) {
+                Some((shape, order, _)) => identity(("access of any", shape, order)),
+                None => identity(("access of any", self.numbered(pointers.id), &pointers.shape)),
+            };
+        }
         if let Some(layout) = self.gone_through_in(pointers) {
             return identity(("access", format!("{layout:?}")));
         }

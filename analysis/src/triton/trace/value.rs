@@ -204,6 +204,7 @@ impl Value {
             (one, Value::Float(two)) => one.int().is_some_and(|one| one as f64 == *two),
             (Value::Str(one), Value::Str(two)) => one == two,
             (Value::None, Value::None) => true,
+            (Value::Dtype(one), Value::Dtype(two)) if *one == Dtype::ANY || *two == Dtype::ANY => return None,
             (Value::Dtype(one), Value::Dtype(two)) => one == two,
             (Value::Registers(one), Value::Registers(two)) => one == two,
             (Value::SharedLayout(one), Value::SharedLayout(two)) => one == two,
@@ -281,6 +282,9 @@ impl Dtype {
 
     /// What a pointer points to.
     pub fn element(self) -> Dtype {
+        if self == Dtype::POINTER_TO_ANY {
+            return Dtype::ANY;
+        }
         let inner = self.name.strip_prefix("pointer_type(tl.").and_then(|name| name.strip_suffix(')'));
         inner.and_then(Dtype::from_name).unwrap_or(self)
     }

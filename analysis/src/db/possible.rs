@@ -1,0 +1,207 @@
+//! What a kernel comes to whatever is given for what the file leaves open: each value that is possible is tried, where they are few.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::eval::Constant;
+use crate::finding::{Reason, Remedy};
+use crate::triton::possible::{Range, ranges};
+use crate::triton::scenario::Scenario;
+use crate::triton::trace::Dialect;
+
+use super::jit::{came_to, jit_kernel, laid_out};
+use super::scenario_tables::{CameTo, Verdict};
+use super::scenarios::{imports, scenarios};
+use super::traced::TracedKernel;
+use super::{Unit, UnitScope, syntax};
+
+/// What a kernel comes to under a scenario that may leave something open.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Weighed {
+    /// Whatever is given for it.
+    pub(crate) came_to: CameTo,
+    /// Each way to give it, where that makes a difference, and what the kernel comes to then. None that the compiler refuses.
+    pub(crate) ways: Vec<(Scenario, CameTo)>,
+}
+
+impl From<CameTo> for Weighed {
+    fn from(came_to: CameTo) -> Weighed {
+        Weighed { came_to, ways: Vec::new() }
+    }
+}
+
+/// Steps that the ways of all scenarios of a kernel may take together, on one device: about a twentieth of a second.
+pub(super) const STEPS: u64 = 600_000;
+
+/// Of where a value is from that is tried.
+const POSSIBLE: &str = "what is possible";
+
+/// The options of a launch, on which everything may depend.
+const OPTIONS: [&str; 3] = ["num_warps", "num_ctas", "num_stages"];
+
+/// What the kernel comes to under the scenario that is in force, where that leaves something open.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn weighed_in_force<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<Weighed>> {
+    let kernel = jit_kernel(db, unit).as_ref()?;
+    let scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
+    if is_settled(&kernel.traced, &scenario) {
+        return None;
+    }
+    let left = Cell::new(STEPS);
+    weighed(db, unit, kernel.dialect, &scenario, &left).map(Arc::new)
+}
+
+/// `left`: the steps that may be taken still.
+pub(super) fn weighed<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    dialect: Dialect,
+    scenario: &Scenario,
+    left: &Cell<u64>,
+) -> Option<Weighed> {
+    let traced = laid_out(db, unit, dialect, scenario)?;
+    let at_once = came_to(&traced);
+    if is_settled(&traced, scenario) || at_once.verdict == Verdict::Refused {
+        return Some(at_once.into());
+    }
+    let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
+    let mut weighing = Weighing { db, unit, dialect, ranges, left, ways: Vec::new(), refused: None };
+    if let Err(reason) = weighing.split(scenario, Some(traced)) {
+        let open = at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
+        let bytes = if open { (0, None) } else { at_once.smem };
+        let reason = at_once.reason.filter(|_| !open).unwrap_or(reason);
+        return Some(CameTo { smem: bytes, verdict: Verdict::Unknown, reason: Some(reason), ..at_once }.into());
+    }
+    let Weighing { ways, refused, .. } = weighing;
+    let Some(all) = ways.iter().map(|(_, came_to)| came_to.clone()).reduce(|one, other| one.or(&other)) else {
+        return refused.map(Weighed::from);
+    };
+    Some(Weighed { came_to: all, ways: if ways.len() > 1 { ways } else { Vec::new() } })
+}
+
+/// Whether nothing that is open changes what the kernel comes to.
+fn is_settled(traced: &TracedKernel, scenario: &Scenario) -> bool {
+    let plan = &traced.planned.plan;
+    let has_bounds = plan.shared.high.is_some() && plan.tensor.high.is_some();
+    let leaves_options = OPTIONS.iter().any(|option| scenario.possible.contains_key(*option));
+    has_bounds && traced.undecided.is_empty() && !leaves_options
+}
+
+struct Weighing<'a, 'db> {
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    dialect: Dialect,
+    ranges: BTreeMap<String, Range>,
+    left: &'a Cell<u64>,
+    ways: Vec<(Scenario, CameTo)>,
+    /// A way that the compiler refuses.
+    refused: Option<CameTo>,
+}
+
+impl Weighing<'_, '_> {
+    /// Goes through the ways to give what a scenario leaves open, as far as the kernel asks for it. `Err`: there are too many.
+    fn split(&mut self, scenario: &Scenario, traced: Option<TracedKernel>) -> Result<(), Reason> {
+        if let Some(option) = OPTIONS.iter().find(|option| scenario.possible.contains_key(**option)) {
+            return self.each(scenario, self.option_values(scenario, option)?);
+        }
+        let traced = match traced {
+            Some(traced) => traced,
+            None => laid_out(self.db, self.unit, self.dialect, scenario).ok_or("there is no kernel")?,
+        };
+        self.left.set(self.left.get().checked_sub(traced.steps.max(1)).ok_or(TOO_MANY)?);
+        let came_to = came_to(&traced);
+        if came_to.verdict == Verdict::Refused {
+            self.refused = Some(came_to);
+            return Ok(());
+        }
+        let asked = asked_for(&traced);
+        let next = asked.iter().find_map(|name| self.values(scenario, name, &traced));
+        match next {
+            // What does not bound the plan is not looked at.
+            Some(values) if !is_settled(&traced, scenario) => self.each(scenario, values),
+            _ if traced.planned.plan.shared.high.is_some() && traced.planned.plan.tensor.high.is_some() => {
+                self.ways.push((scenario.clone(), came_to));
+                Ok(())
+            }
+            _ => Err(came_to.reason.unwrap_or_else(|| Reason::new("its sizes are not known"))),
+        }
+    }
+
+    fn each(&mut self, scenario: &Scenario, values: Vec<Vec<(String, Constant)>>) -> Result<(), Reason> {
+        values.into_iter().try_for_each(|given| {
+            let with =
+                |scenario: Scenario, (name, value): &(String, Constant)| scenario.where_it_is(name, value, POSSIBLE);
+            self.split(&given.iter().fold(scenario.clone(), with), None)
+        })
+    }
+
+    fn option_values(&self, scenario: &Scenario, option: &str) -> Result<Vec<Vec<(String, Constant)>>, Reason> {
+        match self.left_by_the_host(scenario, option) {
+            Some(values) => Ok(values),
+            None if option == "num_warps" => Ok(each_of(option, &Range::Warps)),
+            None => Err(Reason::new(format!("the launch computes `{option}`"))),
+        }
+    }
+
+    /// What may be given for a parameter; `None` where that may be anything.
+    fn values(&self, scenario: &Scenario, name: &str, traced: &TracedKernel) -> Option<Vec<Vec<(String, Constant)>>> {
+        if let Some(values) = self.left_by_the_host(scenario, name) {
+            return Some(values);
+        }
+        match self.ranges.get(name) {
+            Some(range) => Some(each_of(name, range)),
+            None if traced.untyped.get(name) == Some(&"bf16") => Some(each_of(name, &Range::Element)),
+            None => None,
+        }
+    }
+
+    /// The few values that host code leaves for a parameter or an option, each with what is decided along with it.
+    fn left_by_the_host(&self, scenario: &Scenario, name: &str) -> Option<Vec<Vec<(String, Constant)>>> {
+        let choice = scenario.possible.get(name)?.as_ref()?;
+        let together: Vec<_> = scenario
+            .possible
+            .iter()
+            .filter_map(|(other, it)| Some((other, it.as_ref()?)))
+            .filter(|(other, it)| *other == name || it.by.is_some() && it.by == choice.by)
+            .collect();
+        let mut found: Vec<Vec<(String, Constant)>> = Vec::new();
+        for (case, _) in &choice.cases {
+            let of_case = |(name, it): &(&String, &crate::eval::OneOf)| {
+                let value = it.cases.iter().find(|(other, _)| other == case)?;
+                Some(((*name).clone(), value.1.clone()))
+            };
+            let Some(given) = together.iter().map(of_case).collect::<Option<Vec<_>>>() else { continue };
+            let holds = |(name, value): &(String, Constant)| self.ranges.get(name).is_none_or(|it| it.holds(value));
+            if given.iter().all(holds) && !found.contains(&given) {
+                found.push(given);
+            }
+        }
+        Some(found)
+    }
+}
+
+const TOO_MANY: &str =
+    "more values are possible than tilefit looks at; a comment `# tilefit: NAME=value` says which count";
+
+fn each_of(name: &str, range: &Range) -> Vec<Vec<(String, Constant)>> {
+    range.values().into_iter().map(|value| vec![(name.to_owned(), value)]).collect()
+}
+
+/// The parameters that a plan lacks: those that decide what the kernel is made of, then those that sizes hang on.
+fn asked_for(traced: &TracedKernel) -> Vec<String> {
+    let plan = &traced.planned.plan;
+    let reasons = traced.notes.iter().map(|note| &note.reason).chain(&plan.shared.reasons).chain(&plan.tensor.reasons);
+    let sizes = reasons.filter_map(|reason| match reason.remedy() {
+        Some(Remedy::Value { param, .. }) => Some(param.clone()),
+        _ => None,
+    });
+    let mut found: Vec<String> = Vec::new();
+    // Types are asked for last: most kernels take no more memory for one than for another.
+    for name in traced.undecided.iter().cloned().chain(sizes).chain(traced.untyped.keys().cloned()) {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}

@@ -1,0 +1,261 @@
+//! Kernels whose launches leave something open: what they take whatever is given for it, and with each value that is possible.
+
+use expect_test::{Expect, expect};
+use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::ide::configurations::{ConfigurationView, OnDevice};
+use tilefit_analysis::project::Config;
+use tilefit_analysis::triton::device::Arch;
+use tilefit_syntax::Document;
+
+const HEAD: &str = "import torch\nimport triton\nimport triton.language as tl\n\n\n";
+
+fn host(text: &str) -> (AnalysisHost, tilefit_analysis::FileId) {
+    let mut host = AnalysisHost::new();
+    let own = Arch::from_name("sm_90").expect("a device");
+    host.set_config(Config { tlx_arch: own, is_gpu_named: true, ..Config::default() });
+    let file = host.file_id("kernels.py");
+    host.set_document(file, Document::new(&format!("{HEAD}{text}")));
+    (host, file)
+}
+
+fn on(on: &OnDevice) -> String {
+    let bytes = match on.high {
+        Some(high) if high == on.low => high.to_string(),
+        Some(high) => format!("{}..{high}", on.low),
+        None => format!("{}..", on.low),
+    };
+    format!("{bytes} {}", on.verdict)
+}
+
+/// A line for each row; of what is possible the first and the last few.
+fn check(text: &str, expected: Expect) {
+    let (host, file) = host(text);
+    let mut shown = String::new();
+    for kernel in host.snapshot().configurations(file).expect("no edit") {
+        shown += &format!("{}\n", kernel.kernel);
+        let line = |row: &ConfigurationView| {
+            let values: Vec<_> = row.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let on = row.on[0].as_ref().map_or("not surveyed".to_owned(), on);
+            format!("  {}{} | {on}\n", if row.possible { "possible " } else { "" }, values.join(" "))
+        };
+        let rows: Vec<String> = kernel.configurations.iter().map(line).collect();
+        let skipped = rows.len().saturating_sub(12);
+        rows[..rows.len().min(8)].iter().for_each(|row| shown += row);
+        if skipped > 0 {
+            shown += &format!("  … {skipped} more\n");
+        }
+        rows[rows.len().min(8)..].iter().skip(skipped).for_each(|row| shown += row);
+        if let Some(reason) = kernel.configurations[0].on[0].as_ref().and_then(|on| on.reason.as_ref()) {
+            shown += &format!("  {reason}\n");
+        }
+    }
+    expected.assert_eq(&shown);
+}
+
+const ROWS: &str = "@triton.jit
+def rows(x, y, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    v = tl.load(x + tl.program_id(0) * n + at, mask=at < n, other=0.0).to(tl.float32)
+    tl.store(y + tl.program_id(0), tl.sum(v, 0))
+
+
+";
+
+#[test]
+fn an_extent_is_a_power_of_two() {
+    check(
+        ROWS,
+        expect![[r#"
+            rows
+              BLOCK= | 0..16 fits
+              possible BLOCK=1 | 0..4 fits
+              possible BLOCK=2 | 0..8 fits
+              possible BLOCK=4 | 0..16 fits
+              possible BLOCK=8 | 0..16 fits
+              possible BLOCK=16 | 0..16 fits
+              possible BLOCK=32 | 0..16 fits
+              possible BLOCK=64 | 0..16 fits
+              … 10 more
+              possible BLOCK=131072 | 0..16 fits
+              possible BLOCK=262144 | 0..16 fits
+              possible BLOCK=524288 | 0..16 fits
+              possible BLOCK=1048576 | 0..16 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}
+
+#[test]
+fn the_host_narrows_what_is_possible() {
+    check(
+        &format!(
+            "{ROWS}def total(x):
+    y = torch.empty((64,), dtype=torch.float32)
+    BLOCK = max(16, min(64, triton.next_power_of_2(x.shape[1])))
+    rows[(64,)](x, y, x.shape[1], BLOCK=BLOCK)
+"
+        ),
+        expect![[r#"
+            rows
+              BLOCK= | 0..16 fits
+              possible BLOCK=16 | 0..16 fits
+              possible BLOCK=32 | 0..16 fits
+              possible BLOCK=64 | 0..16 fits
+              the compiler chooses the layouts of registers
+        "#]],
+    );
+}
+
+#[test]
+fn what_one_number_decides_goes_together() {
+    check(
+        &format!(
+            "{ROWS}def settings(n):
+    block = triton.next_power_of_2(n)
+    if block > 16384:
+        raise RuntimeError(\"too long\")
+    num_warps = 4
+    if block >= 8192:
+        num_warps = 16
+    elif block >= 2048:
+        num_warps = 8
+    return block, num_warps
+
+
+def total(x):
+    y = torch.empty((64,), dtype=torch.float32)
+    block, num_warps = settings(x.shape[1])
+    rows[(64,)](x, y, x.shape[1], BLOCK=block, num_warps=num_warps)
+"
+        ),
+        expect![[r#"
+            rows
+              BLOCK= num_warps= | 0..64 fits
+              possible BLOCK=1 num_warps=4 | 0..4 fits
+              possible BLOCK=2 num_warps=4 | 0..8 fits
+              possible BLOCK=4 num_warps=4 | 0..16 fits
+              possible BLOCK=8 num_warps=4 | 0..16 fits
+              possible BLOCK=16 num_warps=4 | 0..16 fits
+              possible BLOCK=32 num_warps=4 | 0..16 fits
+              possible BLOCK=64 num_warps=4 | 0..16 fits
+              … 4 more
+              possible BLOCK=2048 num_warps=8 | 0..32 fits
+              possible BLOCK=4096 num_warps=8 | 0..32 fits
+              possible BLOCK=8192 num_warps=16 | 0..64 fits
+              possible BLOCK=16384 num_warps=16 | 0..64 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}
+
+#[test]
+fn flags_and_modes_have_few_values() {
+    check(
+        "MODE_SQUARES = 3
+
+
+# tilefit: x=fp32 y=fp32
+@triton.jit
+def modes(x, y, MODE: tl.constexpr, TURNED: tl.constexpr):
+    at = tl.arange(0, 64)[:, None] * 64 + tl.arange(0, 64)[None, :]
+    v = tl.load(x + at)
+    if MODE == MODE_SQUARES:
+        v = tl.cumsum(v * v, 0)
+    if TURNED:
+        v = tl.trans(v)
+    tl.store(y + at, v)
+",
+        expect![[r#"
+            modes
+              MODE= TURNED= | 0..16384 fits
+              possible MODE=3 TURNED=False | 0..16384 fits
+              possible MODE=3 TURNED=True | 0..16384 fits
+              possible MODE=False TURNED=False | 0 fits
+              possible MODE=False TURNED=True | 0..16384 fits
+              possible MODE=True TURNED=False | 0 fits
+              possible MODE=True TURNED=True | 0..16384 fits
+              possible MODE=4 TURNED=False | 0 fits
+              possible MODE=4 TURNED=True | 0..16384 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}
+
+#[test]
+fn lengths_only_decide_how_often_loops_go_round() {
+    check(
+        "# tilefit: a=fp16 b=fp16 c=fp32 divisible=a,b,c
+@triton.jit
+def product(a, b, c, K: tl.constexpr):
+    rows = tl.arange(0, 64)
+    inner = tl.arange(0, 32)
+    acc = tl.zeros((64, 64), tl.float32)
+    for k in range(0, tl.cdiv(K, 32)):
+        x = tl.load(a + rows[:, None] * 1024 + k * 32 + inner[None, :])
+        y = tl.load(b + (k * 32 + inner[:, None]) * 64 + rows[None, :])
+        acc = tl.dot(x, y, acc)
+    tl.store(c + rows[:, None] * 64 + rows[None, :], acc)
+",
+        expect![[r#"
+            product
+               | 0..24576 fits
+              how often a loop goes round hangs on a number that nothing gives a value
+        "#]],
+    );
+}
+
+#[test]
+fn no_error_rests_on_what_is_only_possible() {
+    let text = "# tilefit: x=fp32 y=fp32
+@triton.jit
+def turned(x, y, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    tl.store(y + at, tl.trans(tl.load(x + at)))
+";
+    check(
+        text,
+        expect![[r#"
+            turned
+              BLOCK= | 0..4194304 depends
+              possible BLOCK=1 | 0..4 fits
+              possible BLOCK=2 | 0..16 fits
+              possible BLOCK=4 | 0..64 fits
+              possible BLOCK=8 | 0..256 fits
+              possible BLOCK=16 | 0..1024 fits
+              possible BLOCK=32 | 0..4096 fits
+              possible BLOCK=64 | 0..16384 fits
+              possible BLOCK=128 | 0..65536 fits
+              possible BLOCK=256 | 0..262144 unknown
+              possible BLOCK=512 | 0..1048576 unknown
+              possible BLOCK=1024 | 0..4194304 unknown
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+    let (host, file) = host(text);
+    assert!(host.snapshot().diagnostics(file).expect("no edit").is_empty());
+}
+
+#[test]
+fn what_triton_does_not_take_is_refused() {
+    check(
+        "# tilefit: x=i32 BLOCK=96
+@triton.jit
+def odd(x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(x + at, at)
+
+
+# tilefit: x=i32 BLOCK=2048
+@triton.jit
+def large(x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    tl.store(x + at, at)
+",
+        expect![[r#"
+            odd
+               | 0 refused
+            large
+               | 0 refused
+        "#]],
+    );
+}
