@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Files that a page names as the reader's own, and the examples that take their place.
-const STAND_INS: [(&str, &str); 3] = [
+const STAND_INS: [(&str, &str); 5] = [
+    ("attention.py", "tlx_attention.py"),
+    ("kernels/attention.py", "tlx_attention.py"),
     ("kernels.py", "tlx_attention.py"),
     ("kernels/matmul.py", "tuned_matmul.py"),
     ("kernels/rmsnorm.py", "rmsnorm.py"),
