@@ -199,7 +199,7 @@ def product(a, b, c, K: tl.constexpr):
         expect![[r#"
             product
                | 0..24576 fits
-              how often a loop goes round hangs on a number that nothing gives a value
+              the number of iterations of a loop depends on a value that is unknown
         "#]],
     );
 }

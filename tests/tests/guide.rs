@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Files that a page names as the reader's own, and the examples that take their place.
-const STAND_INS: [(&str, &str); 3] = [
+const STAND_INS: [(&str, &str); 5] = [
+    ("attention.py", "tlx_attention.py"),
+    ("kernels/attention.py", "tlx_attention.py"),
     ("kernels.py", "tlx_attention.py"),
     ("kernels/matmul.py", "tuned_matmul.py"),
     ("kernels/rmsnorm.py", "rmsnorm.py"),
@@ -19,9 +21,9 @@ const STAND_INS: [(&str, &str); 3] = [
 /// Buffers of any origin for `tilefit pack`.
 const BUFFERS: &str = "id,lower,upper,size\na,1,3,4\nb,5,6,3\nc,4,6,4\nd,3,5,2\ne,1,2,4\nf,2,5,2\ng,2,4,1\n";
 
-/// What a test cannot run: it builds and installs, needs a compiler that is not here, or does not end.
-const NOT_RUN: [&str; 6] =
-    ["cargo xtask", "cargo install", "cargo bench", "tilefit confirm", "tilefit server", "--confirm"];
+/// What a test cannot run: it builds and installs, needs a compiler or a commit that is not here, or does not end.
+const NOT_RUN: [&str; 7] =
+    ["cargo xtask", "cargo install", "cargo bench", "tilefit confirm", "tilefit diff", "tilefit server", "--confirm"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -178,7 +178,7 @@ pub(super) fn traced<'db>(
 /// Loops that are followed in each way that they may go round.
 const MOST_OPEN_LOOPS: usize = 3;
 
-const OPEN_LOOPS: &str = "how often a loop goes round hangs on a number that nothing gives a value";
+const OPEN_LOOPS: &str = "the number of iterations of a loop depends on a value that is unknown";
 
 /// All ways for so many loops to go round, other than several times each.
 fn ways_to_go_round(loops: usize) -> Vec<Vec<OpenRounds>> {

@@ -124,7 +124,7 @@ pub(super) fn unary(op: UnaryOp, operand: Constant) -> Constant {
 pub(super) fn binary(op: BinaryOp, left: Constant, right: Constant) -> Constant {
     if matches!(left, Constant::OneOf(_)) || matches!(right, Constant::OneOf(_)) {
         let each = |values: &[Constant]| binary(op, values[0].clone(), values[1].clone());
-        return lifted(&[left, right], &each).unwrap_or_else(|| unknown("an operator on something that is no number"));
+        return lifted(&[left, right], &each).unwrap_or_else(|| unknown("an operator on a value that is not a number"));
     }
     let of_object = |side: &Constant| match side {
         Constant::Object(object) => object.binary(op, &left, &right),

@@ -147,7 +147,7 @@ const ABOUT: &[(&str, &str)] = &[
     ("shrs", "Shifts the bits of each element to the right."),
     ("sin", "The sine of each element."),
     ("slice", "A window of a tile."),
-    ("sort32", "Sorts blocks of 32 elements, and keeps their indices beside them."),
+    ("sort32", "Sorts blocks of 32 elements, and keeps their indices next to them."),
     ("sqrt", "The square root of each element."),
     ("store", "Copies a tile into a window of a tensor in global memory."),
     ("sub", "The first minus the second, element by element."),

@@ -18,7 +18,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::Fixed(Space::Mat),
         pipe: PipeRule::Fifo,
         access: Access::Unknown,
-        constraints: "inside of `pl.split_aiv` only",
+        constraints: "inside `pl.split_aiv` only",
         ..OP
     },
     Op {
@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::Fixed(Space::Vec),
         pipe: PipeRule::Fifo,
         access: Access::Unknown,
-        constraints: "inside of `pl.split_aiv` only",
+        constraints: "inside `pl.split_aiv` only",
         ..OP
     },
     Op {

@@ -196,7 +196,7 @@ pub(super) const ROWS: &[Op] = &[
         pipe: PipeRule::None,
         access: Access::None,
         demands: &[Tiles(&[Elements(2, INDEX_LIKE), Elements(3, INDEX_LIKE)])],
-        constraints: "the window is inside of the source",
+        constraints: "the window is inside the source",
         ..OP
     },
     Op {

@@ -13,8 +13,8 @@ use tilefit_analysis::triton::device::Arch;
 
 use super::Planning;
 use super::columns::aligned;
-use super::source::{self, Source};
 use super::projects::Projects;
+use super::source::{self, Source};
 use super::which::{Kernels, no_kernels};
 use super::workers;
 use crate::files;

@@ -37,7 +37,7 @@ fn github_annotates_lines() {
     check(
         "github",
         &expect![[r#"
-            ::error file=a b.py,line=7,col=9,endColumn=10,title=capacity-exceeded::Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). `t` alone has 262144 bytes; split it into parts of at most 188416 bytes
+            ::error file=a b.py,line=7,col=9,endColumn=10,title=capacity-exceeded::Vec overflow: `t` alone takes 256 KiB, 184 KiB available (72 KiB over). Split it into parts of at most 184 KiB. (compiler: "Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)")
             Checked 1 kernel in 1 file: 1 error.
         "#]],
     );

@@ -190,7 +190,7 @@ fn what_cannot_be_compared_is_told() {
     for (from, arguments, said) in [
         (&root, &["diff", "nosuch"][..], "`nosuch` is neither a commit of "),
         (&root, &["diff", "HEAD", "nosuch.py"], "nosuch.py: No such file or directory"),
-        (&root, &["diff", "HEAD", "k.py", ".."], ".. is outside of the repository"),
+        (&root, &["diff", "HEAD", "k.py", ".."], ".. is outside the repository"),
         (&root, &["diff", "HEAD", "--kernel", "j"], "no kernel `j`; did you mean `k`?"),
         (&outside, &["diff", "HEAD"], "is in no git repository"),
     ] {

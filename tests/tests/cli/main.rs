@@ -231,9 +231,10 @@ fn constants_are_read_from_other_files() {
         &root,
         &["check", "k.py"],
         &expect![[r#"
-            error[capacity-exceeded]: Vec buffer usage (262144 bytes) exceeds platform limit
-                                      (188416 bytes). `x` alone has 262144 bytes; split it
-                                      into parts of at most 188416 bytes
+            error[capacity-exceeded]: Vec overflow: `x` alone takes 256 KiB, 184 KiB
+                                      available (72 KiB over). Split it into parts of at
+                                      most 184 KiB. (compiler: "Vec buffer usage (262144
+                                      bytes) exceeds platform limit (188416 bytes)")
               ╭▸ k.py:8:9
               │
             8 │         x = pl.load(a, [0, 0], [ROWS, 256])
@@ -260,21 +261,22 @@ fn an_overflow_is_shown_with_its_peak_and_a_bar() {
         &root,
         &["check", "overflow.py"],
         &expect![[r#"
-            error[capacity-exceeded]: Vec buffer usage (196608 bytes) exceeds platform limit
-                                      (188416 bytes). 196608 bytes are live at once, so no
-                                      placement fits: save 8192 bytes there. What is enough
-                                      by itself: halve `value` or `gate`; use `value` or
-                                      `gate` for the last time before `squashed` is written
+            error[capacity-exceeded]: Vec overflow: 192 KiB live at once, 184 KiB available
+                                      (8 KiB over). Any one of these fixes it: halve `value`
+                                      or `gate`; make the last use of `value` or `gate` come
+                                      before `squashed` is written. (compiler: "Vec buffer
+                                      usage (196608 bytes) exceeds platform limit (188416
+                                      bytes)")
                ╭▸ overflow.py:22:9
                │
             20 │         value = pl.load(x, [0, 0], [ROWS, COLS])
-               │         ───── `value` takes 65536 bytes of Vec at the peak
+               │         ───── `value` takes 64 KiB of Vec at the peak
             21 │         gate = pl.load(g, [0, 0], [ROWS, COLS])
-               │         ──── `gate` takes 65536 bytes of Vec at the peak
+               │         ──── `gate` takes 64 KiB of Vec at the peak
             22 │         squashed = pl.exp(gate)
                │         ━━━━━━━━
                │         │
-               ╰╴        `squashed` takes 65536 bytes of Vec at the peak
+               ╰╴        `squashed` takes 64 KiB of Vec at the peak
 
             overflow.py:14: Gate.gate (ascend910b, sequential)
               Vec        ████████████████████   192 KiB of 184 KiB    105 %, 8 KiB over

@@ -75,7 +75,7 @@ fn check_fails_on_settings_that_are_wrong_and_still_reports() {
             "unknown diagnostic code `capacity-exceded` in [severity]; did you mean `capacity-exceeded`?",
         ),
         ("exclude = [\"a{b\"]\n", "`exclude`: "),
-        ("confirm = \"save\"\n", "`confirm` counts in the settings of your editor only"),
+        ("confirm = \"save\"\n", "`confirm` is allowed only in the settings of your editor"),
     ] {
         let root = directory("wrong-settings", &[("tilefit.toml", settings.as_bytes()), ("k.py", OVERFLOW)]);
         for arguments in [&["check", "k.py"][..], &["check", "--exit-zero", "k.py"]] {

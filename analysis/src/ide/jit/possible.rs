@@ -37,7 +37,7 @@ pub(super) fn markdown(context: &Context<'_>, unit: Unit<'_>) -> String {
     let Some(weighed) = in_force(context, unit) else { return text };
     let names = names(weighed);
     let heads: String = names.iter().map(|name| format!(" {name} |")).collect();
-    let _ = writeln!(text, "\nNothing says what {} is; each possible value was tried:\n", names.join(", "));
+    let _ = writeln!(text, "\nNo value is known for {}; each possible value was tried:\n", names.join(", "));
     let _ = writeln!(text, "|{heads} SMEM | |\n|{}---|---|", "---|".repeat(names.len()));
     for (way, came_to) in weighed.ways.iter().take(MOST_LINES) {
         let values: String = names.iter().map(|name| format!(" {} |", value(way, name))).collect();

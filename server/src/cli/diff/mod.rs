@@ -108,7 +108,7 @@ fn sides(arguments: &Arguments) -> Result<(Base, Side, Side), String> {
         return Err(format!("`{base}` is not a file, and {} is in no git repository", first.display()));
     };
     if let Some(outside) = paths.iter().find(|path| !absolute(path).starts_with(&root)) {
-        return Err(format!("{} is outside of the repository {}", outside.display(), root.display()));
+        return Err(format!("{} is outside the repository {}", outside.display(), root.display()));
     }
     let commit = Commit::open(&root, &arguments.base)?;
     let base = Base { name: arguments.base.clone(), commit: Some(commit.id.clone()) };
