@@ -258,7 +258,7 @@ def main(x: pl.Tensor[[64, 512], pl.FP32], o: pl.Out[pl.Tensor[[64, 512], pl.FP3
     let titles: Vec<_> = texts.map(|text| text.map_or_else(String::new, |text| text.title)).collect();
     expect_test::expect![[r#"
         [
-            "6 kernels, the fullest: Vec █████░░░ 53 % · rejected",
+            "6 kernels, the fullest: Vec ████░░░░ 53 % · rejected",
             "show generated C++",
         ]
     "#]]
@@ -389,7 +389,7 @@ def main(x: pl.Tensor[[16, 512], pl.BF16], w: pl.Tensor[[512, 256], pl.BF16], o:
     let hover = host.snapshot().hover(file, text.find(at).unwrap()).unwrap().unwrap().markdown;
     hover
         .lines()
-        .filter(|line| line.starts_with("The product") || line.starts_with("- "))
+        .filter(|line| line.starts_with("The product [") || line.starts_with("- "))
         .collect::<Vec<_>>()
         .join("\n")
 }

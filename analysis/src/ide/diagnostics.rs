@@ -244,8 +244,13 @@ fn add_slips(here: &mut Vec<Diagnostic>, context: &Context<'_>, placed: &PlacedU
     let echoes = echoes::Echoes::of(db::syntax(context.db, placed.unit), &placed.spans, text, slips);
     // What is said at the name of a kernel is said of all of it.
     let names: Vec<TextRange> = context.standing(placed.unit).iter().map(|kernel| placed.range(kernel.at)).collect();
-    let follows = |said: &Diagnostic| names.contains(&said.range) || echoes.has(within(said.range));
-    here.retain(|said| said.code != Code::NotModelled || !follows(said));
+    let follows = |said: &Diagnostic| match said.code {
+        Code::SyntaxError => false,
+        Code::NotModelled => names.contains(&said.range) || echoes.has(within(said.range)),
+        // What a line is taken for that does not parse is not what it says.
+        _ => echoes.is_unparsed(within(said.range)),
+    };
+    here.retain(|said| !follows(said));
 }
 
 /// The lines of a unit that do not parse, each once.

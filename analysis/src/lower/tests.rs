@@ -382,8 +382,8 @@ y = pl.exp(x)",
 x = pl.paged_gather(a, b, a, 16, 64, 4)
 y = pl.expand_clone(a, b)",
         expect![[r#"
-            not modelled: tensor-level `pl.paged_gather`
-            not modelled: tensor-level `pl.expand_clone`
+            not modelled: `pl.paged_gather` on tensors
+            not modelled: `pl.expand_clone` on tensors
         "#]],
     );
     check(

@@ -27,6 +27,7 @@ export async function author({ page, url, project, ok, shot, setTheme }) {
   ok(await eventually(async () => (await status.innerText()).trim() === "ascend910b, auto"), "the status item tells target and planner", await status.innerText());
   const inKernel = await offered("tilefit:");
   ok(inKernel.some((command) => command.includes("memory map")), "the palette offers the map in a kernel", inKernel);
+  ok(!inKernel.some((command) => /lowered|configurations/.test(command)), "it offers nothing that PyPTO kernels do not have", inKernel);
   ok(
     await eventually(async () => (await page.locator(".codelens-decoration", { hasText: "Vec" }).count()) > 0),
     "a lens with the use of memory",

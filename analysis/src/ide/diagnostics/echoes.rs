@@ -74,16 +74,20 @@ impl<'a> Echoes<'a> {
         self.slips.unknown.iter().any(is_in) || self.names_in(range).any(|name| self.spoilt.contains(name))
     }
 
+    /// Whether a place is in a line that does not parse.
+    pub(super) fn is_unparsed(&self, at: TextRange) -> bool {
+        self.slips.unparsed.iter().any(|slip| slip.line.start <= at.start && at.start < slip.line.end)
+    }
+
     /// Whether what is said at a place of the block follows from a slip.
     pub(super) fn has(&self, at: TextRange) -> bool {
-        let is_unparsed = |slip: &Unparsed| slip.line.start <= at.start && at.start < slip.line.end;
         let around = |id: &StmtId| {
             let range = self.spans.stmt(*id);
             range.start <= at.start && at.end <= range.end
         };
         let innermost = self.ast.stmts().map(|(id, _)| id).filter(around).min_by_key(|id| self.spans.stmt(*id).len());
         let exprs = innermost.map_or_else(Vec::new, |id| self.ast.stmt(id).exprs());
-        self.slips.unparsed.iter().any(is_unparsed) || exprs.into_iter().any(|expr| self.rests_on_slips(expr))
+        self.is_unparsed(at) || exprs.into_iter().any(|expr| self.rests_on_slips(expr))
     }
 }
 
