@@ -63,8 +63,8 @@ pub fn at(text: &str, offset: usize) -> Unparsed {
     }
     let word = |token: &Token| &text[line.start + token.range.start..line.start + token.range.end];
     let is_header = tokens.first().is_some_and(|first| HEADERS.contains(&word(first)));
-    let code = tokens.iter().filter(|token| token.kind != TokenKind::Comment);
-    match code.last() {
+    let mut code = tokens.iter().filter(|token| token.kind != TokenKind::Comment);
+    match code.next_back() {
         Some(last) if is_header && !tokens.iter().any(|token| token.kind == TokenKind::Colon) => {
             found(last.range, Problem::NoColon)
         }
