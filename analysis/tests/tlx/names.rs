@@ -66,7 +66,7 @@ def kernel(x):
 "#,
         expect![[r#"
             kernel: partial
-              not-modelled at `x`: not modelled: the expression does not parse"#]],
+              syntax-error at `tlx.local_store(tiles[0] x)`: this is not valid Python; the kernel is analysed without this statement"#]],
     );
 }
 

@@ -745,7 +745,7 @@ def kernel(x_ptr, n):
     flipped = tl.flip(tlx.local_load(tile[0]), 1)
 ",
         expect![[r#"
-            kernel on sm_90: partial, smem 0–
+            kernel on sm_90: exact, smem 0
               tile [1, 64, 64] float32 in smem
         "#]],
     );
