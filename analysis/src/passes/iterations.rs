@@ -4,8 +4,8 @@ use super::io_order::{Drain, Drains, is_product};
 use super::strays;
 use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
-    Attr, AttrName, BodyCopy, Call, For, Kernel, Operand, Origin, Part, PipelineStage, Reason, Scalar, Stmt, Value, Var,
-    VarId, Why,
+    Attr, AttrName, BodyCopy, Call, For, Kernel, Operand, Origin, Part, PipelineStage, Reason, Scalar, Stmt, Value,
+    Var, VarId, Why,
 };
 use crate::ops::OpId;
 use crate::target::Space;

@@ -702,7 +702,7 @@ fn products_with_scales_that_the_library_refuses_are_told() {
     let short = kernel(whole, 96);
     assert!(short.iter().any(|message| message.contains("K in multiples of 64, and `l` has 96")), "{short:?}");
     let cut = kernel("l = pl.tile.extract(pm, 0, 0, [32, 128], target_memory=pl.Mem.Left)", 128);
-    assert!(cut.iter().any(|message| message.contains("which lays its boxes row by row")), "{cut:?}");
+    assert!(cut.iter().any(|message| message.contains("with its boxes row by row")), "{cut:?}");
     // Both products take their left operand from the start of L0: so the unit looks for its scales at one place.
     let early = "l = pl.move(pm, target_memory=pl.Mem.Left)\nls = pl.move(psm, target_memory=pl.Mem.LeftScale)\n\
                  LATER\

@@ -207,8 +207,12 @@ fn a_compiler_that_fails_costs_its_own_answer() {
 #[test]
 fn what_is_no_python_costs_its_own_answer() {
     for (name, script, words) in [
-        ("not-python", "#!/bin/sh\necho no\n", "says what nobody understands"),
-        ("of-another-time", "#!/bin/sh\necho '{\"hello\": 2}'\nsleep 9\n", "says what nobody understands"),
+        ("not-python", "#!/bin/sh\necho no\n", "the answer of the compiler's process is invalid"),
+        (
+            "of-another-time",
+            "#!/bin/sh\necho '{\"hello\": 2}'\nsleep 9\n",
+            "the answer of the compiler's process is invalid",
+        ),
         ("ends-at-once", "#!/bin/sh\nexit 3\n", "has ended (exit status: 3)"),
         ("cannot-run", "#!/nowhere/python\n", "cannot be started"),
     ] {

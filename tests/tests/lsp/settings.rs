@@ -139,7 +139,8 @@ fn a_workspace_below_the_settings_has_them_and_patterns_count_from_their_folder(
     };
     let below = root.join("repository/kernels");
     let mut client = start(&below);
-    let expected = json!({ "target": "ascend950", "planner": "auto", "arch": "sm_100" });
+    let from = json!({ "target": "tilefit.toml", "planner": "default", "arch": "default" });
+    let expected = json!({ "target": "ascend950", "planner": "auto", "arch": "sm_100", "from": from });
     assert_eq!(client.notification("tilefit/settings"), expected);
     for (file, is_shown) in [("k.py", true), ("old/k.py", false)] {
         let uri = format!("file://{}", below.join(file).display());
@@ -148,7 +149,8 @@ fn a_workspace_below_the_settings_has_them_and_patterns_count_from_their_folder(
     }
     // What lies above the repository has no say.
     fs::remove_file(root.join("repository/tilefit.toml")).expect("removed");
-    let expected = json!({ "target": "ascend910b", "planner": "auto", "arch": "sm_100" });
+    let from = json!({ "target": "default", "planner": "default", "arch": "default" });
+    let expected = json!({ "target": "ascend910b", "planner": "auto", "arch": "sm_100", "from": from });
     assert_eq!(start(&below).notification("tilefit/settings"), expected);
 }
 

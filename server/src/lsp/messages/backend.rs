@@ -77,7 +77,7 @@ impl Backend {
     }
 
     pub(crate) async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
-        self.progresses.cancel(&params.token);
+        self.progresses.cancel(params.token);
     }
 
     pub(crate) async fn view_file_text(&self, params: ViewFileTextParams) -> Result<FileText> {

@@ -21,9 +21,19 @@ pub(super) struct Progresses {
     client: Client,
     /// Begun by the server.
     begun: AtomicU32,
-    /// What the buttons of those that are shown do.
-    buttons: Mutex<Vec<(ProgressToken, Button)>>,
+    buttons: Mutex<Buttons>,
 }
+
+#[derive(Default)]
+struct Buttons {
+    /// What the buttons of those that are shown do.
+    shown: Vec<(ProgressToken, Button)>,
+    /// Pressed before the server knew that the bar is there: a client shows it first.
+    early: Vec<ProgressToken>,
+}
+
+/// Of a client that presses what is never shown, the last ones count.
+const MOST_EARLY: usize = 16;
 
 type Button = Box<dyn Fn() + Send>;
 
@@ -37,7 +47,7 @@ pub(super) struct Bar {
 /// Also where the request is cancelled, for the client would show it for ever.
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.progresses.buttons().retain(|(token, _)| *token != self.token);
+        self.progresses.buttons().shown.retain(|(token, _)| *token != self.token);
         if let (Some(progress), Ok(runtime)) = (self.progress.take(), tokio::runtime::Handle::try_current()) {
             runtime.spawn(progress.finish());
         }
@@ -110,20 +120,33 @@ impl Progresses {
 
     /// `button`: what the client's way to cancel it does.
     async fn begin(self: &Arc<Self>, token: ProgressToken, title: &str, button: impl Fn() + Send + 'static) -> Bar {
-        self.buttons().push((token.clone(), Box::new(button)));
+        {
+            let mut buttons = self.buttons();
+            if let Some(at) = buttons.early.iter().position(|early| *early == token) {
+                buttons.early.remove(at);
+                button();
+            }
+            buttons.shown.push((token.clone(), Box::new(button)));
+        }
         let progress = self.client.progress(token.clone(), title);
         let progress = Some(progress.with_percentage(0).with_cancel_button().begin().await);
         Bar { progress, token, progresses: Arc::clone(self) }
     }
 
     /// The user has pressed a button.
-    pub(super) fn cancel(&self, token: &ProgressToken) {
-        if let Some((_, press)) = self.buttons().iter().find(|(of, _)| of == token) {
-            press();
+    pub(super) fn cancel(&self, token: ProgressToken) {
+        let mut buttons = self.buttons();
+        match buttons.shown.iter().find(|(of, _)| *of == token) {
+            Some((_, press)) => press(),
+            None => {
+                let surplus = (buttons.early.len() + 1).saturating_sub(MOST_EARLY);
+                buttons.early.drain(..surplus);
+                buttons.early.push(token);
+            }
         }
     }
 
-    fn buttons(&self) -> std::sync::MutexGuard<'_, Vec<(ProgressToken, Button)>> {
+    fn buttons(&self) -> std::sync::MutexGuard<'_, Buttons> {
         self.buttons.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
