@@ -42,7 +42,7 @@ pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<Outcome> {
 fn author(terminal: &Terminal<'_>) -> anyhow::Result<()> {
     terminal.wait_for("inlay hints tell the addresses", |screen| screen.contains("Vec 0x10000 64 KiB"))?;
     terminal.keys(&["Space", "d"])?;
-    terminal.wait_for("the overflow is among the diagnostics", |screen| screen.contains("(196608 bytes)"))?;
+    terminal.wait_for("the overflow is among the diagnostics", |screen| screen.contains("Vec overflow: 192 KiB"))?;
     terminal.keys(&["Escape"])?;
     terminal.type_text("/value")?;
     terminal.keys(&["Enter", "Space", "k"])?;

@@ -22,7 +22,7 @@ export async function author({ page, url, project, ok, shot, setTheme }) {
   const plain = await offered("tilefit:");
   await shot("0-plain");
   ok(plain.length > 0 && !plain.some((command) => command.includes("memory map")), "the palette offers no map in plain Python", plain);
-  await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "overflow.py" }).dblclick();
+  await page.getByRole("treeitem", { name: "overflow.py", exact: true }).dblclick();
   ok(await eventually(squiggles), "a squiggle under the tile that does not fit");
   ok(await eventually(async () => (await status.innerText()).trim() === "ascend910b, auto"), "the status item tells target and planner", await status.innerText());
   const inKernel = await offered("tilefit:");

@@ -13,7 +13,7 @@ export async function stranger({ page, url, project, ok, shot }) {
   fs.writeFileSync(path.join(project, ".vscode/settings.json"), JSON.stringify({ "tilefit.server.path": trap }));
   const { squiggles, palette } = workbench(page);
   await page.goto(url, { waitUntil: "domcontentloaded" });
-  await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "overflow.py" }).dblclick({ timeout: 60_000 });
+  await page.getByRole("treeitem", { name: "overflow.py", exact: true }).dblclick({ timeout: 60_000 });
   ok(await eventually(squiggles), "diagnostics arrive in a workspace that is not trusted");
   const restricted = page.locator(".statusbar-item", { hasText: "Restricted Mode" });
   ok(await eventually(async () => (await restricted.count()) > 0), "VS Code restricts it");

@@ -328,7 +328,7 @@ fn tensors_in_boxes_are_read_and_written_by_the_box() {
     for (access, why) in [
         ("x = pl.load(a, [8, 0], [32, 64], target_memory=pl.Mem.Mat)", "does not start and end at box boundaries"),
         ("x = pl.load(a, [0, 0], [32, 64])", "is stored in boxes (NZ), but `x` in Vec is not"),
-        ("x = pl.load(b, [0, 0], [32, 64], transpose=True)", "lies column by column (DN), and `x` in Vec does not"),
+        ("x = pl.load(b, [0, 0], [32, 64], transpose=True)", "is stored column by column (DN), but `x` in Vec is not"),
     ] {
         let (kernel, plan) = planned(&program(params, &format!("{access}\nreturn out"))).remove(0);
         let findings = tilefit_analysis::codegen::generate(&kernel, &plan).findings;

@@ -715,7 +715,7 @@ fn products_with_scales_that_the_library_refuses_are_told() {
     let products = |later: &str, then: &str| format!("{second}{}", early.replace("LATER", later).replace("THEN", then));
     assert_eq!(findings_of(&products("", scales), 512), [""; 0]);
     let clash = findings_of(&products(scales, ""), 512);
-    assert!(clash.iter().any(|message| message.starts_with("`ls2` comes to lie on `ls`")), "{clash:?}");
+    assert!(clash.iter().any(|message| message.starts_with("`ls2` would overwrite `ls`")), "{clash:?}");
 }
 
 /// What is said of a product of tensors with this K.
