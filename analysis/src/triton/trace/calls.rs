@@ -154,7 +154,9 @@ impl Tracer<'_> {
         function: &Rc<Function>,
         args: Args,
     ) -> Result<Frame, Value> {
-        let Some(syntax) = callee(function) else { return Err(unknown(format!("`{}` is not a function", function.name))) };
+        let Some(syntax) = callee(function) else {
+            return Err(unknown(format!("`{}` is not a function", function.name)));
+        };
         if self.depth >= DEEPEST_CALL {
             let reason = Reason::new(format!("calls of `{}` are nested too deeply", function.name));
             return Err(self.unknown_call(frame, expr, reason, &args));
