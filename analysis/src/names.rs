@@ -115,11 +115,12 @@ pub(crate) fn unknown(ast: &Ast, around: &dyn Surroundings) -> Vec<UnknownName> 
     unknown.chain(search.early(Loops::RunOnce)).collect()
 }
 
-/// The names of a function of Triton that nothing defines. What its modules, values and calls have is not known here.
+/// The names of a function of Triton that nothing defines. Its modules have what other versions do not: of them only what is almost a member is a slip.
 pub(crate) fn unknown_in_triton(ast: &Ast, around: &dyn Surroundings) -> Vec<UnknownName> {
     let search = Search { ast, own: bound(ast), around, roots: &[] };
     let unknown = ast.exprs().filter_map(|(id, expr)| match expr {
         Expr::Name(name) => search.variable(id, name),
+        Expr::Attribute { value, name } => search.almost_a_member(id, *value, name),
         _ => None,
     });
     unknown.chain(search.early(Loops::MayUnroll)).collect()
@@ -209,6 +210,14 @@ impl Search<'_> {
         };
         let usage = Usage::Attribute(path.join("."));
         Some(UnknownName { at, usage, name: name.to_owned(), suggestion: nearest(name, instead.into_iter()) })
+    }
+
+    /// What is almost a member of a module.
+    fn almost_a_member(&self, at: ExprId, value: ExprId, name: &str) -> Option<UnknownName> {
+        let path = self.ast.dotted(value).filter(|path| !self.own.has(path[0]))?;
+        let suggestion = nearest(name, self.around.lacks(&path, name)?.into_iter())?;
+        let usage = Usage::Attribute(path.join("."));
+        Some(UnknownName { at, usage, name: name.to_owned(), suggestion: Some(suggestion) })
     }
 
     /// What a value may have is not known for any value; of what is almost one of the usual names it is.

@@ -6,21 +6,24 @@ use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, Stmt};
 
 use super::imports;
-use super::{Name, SourceFile, Unit, UnitScope, kind, module_called, module_file, statements_of, syntax, tlx, units};
+use super::scenarios::{imports as imports_of, is_jit};
+use super::{Name, SourceFile, Unit, UnitScope, kind, module_called, module_file, statements_of, syntax, units};
 use crate::eval::{self, Scope};
 use crate::ir::{Kernel, Note, Origin, Reason};
 use crate::names::{self, Bound, Surroundings, UnknownName};
+use crate::triton::language::canonical;
+use crate::triton::members;
 use crate::{lower, printed};
 
 /// The names of a unit that nothing defines: of kernels, functions with scopes that become kernels, and functions that are put in place of
-/// calls, and of all functions that Triton compiles in files with TLX. Of other functions and of classes only what is written after `@`.
+/// calls, and of all functions that Triton compiles. Of other functions and of classes only what is written after `@`.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn unknown_names<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<UnknownName>> {
     let around = Around { db, unit };
     let ast = syntax(db, unit);
     let found = match unit.key(db).kind {
         BlockKind::Function if is_of_language(db, unit) => names::unknown(ast, &around),
-        BlockKind::Function if tlx::may_use_tlx(db, unit) => names::unknown_in_triton(ast, &around),
+        BlockKind::Function if is_jit(db, unit) => names::unknown_in_triton(ast, &around),
         BlockKind::Function if kind(db, unit) != lower::Kind::Python => Vec::new(),
         BlockKind::Function | BlockKind::ClassHeader if imports_language(db, unit.file(db)) => {
             let decorators = ast.body.iter().flat_map(|&stmt| match ast.stmt(stmt) {
@@ -38,7 +41,7 @@ pub(crate) fn unknown_names<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) 
 /// What does not parse, of what [`unknown_names`] reads as a whole.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn unparsed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Note> {
-    let is_read = || is_of_language(db, unit) || tlx::may_use_tlx(db, unit);
+    let is_read = || is_of_language(db, unit) || is_jit(db, unit);
     if unit.key(db).kind != BlockKind::Function || !is_read() {
         return Vec::new();
     }
@@ -198,6 +201,11 @@ impl Surroundings for Around<'_> {
     }
 
     fn lacks(&self, path: &[&str], member: &str) -> Option<Vec<String>> {
+        let of_triton = canonical(imports_of(self.db, self.file()), path).and_then(|it| members::of(&it));
+        if let Some(members) = of_triton {
+            let members: Vec<String> = members.map(str::to_owned).collect();
+            return (!members.iter().any(|it| it == member)).then_some(members);
+        }
         let (db, [root]) = (self.db, path) else { return None };
         let (file, scope) = match *root {
             "self" => (self.file(), Some(self.class()?)),

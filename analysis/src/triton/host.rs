@@ -301,7 +301,7 @@ impl Behaviour for GpuTarget {
 pub fn gradients(returned: &Constant) -> Vec<Constant> {
     let one = |value: &Constant| match value.get::<Tensor>() {
         Some(tensor) => Constant::object(Tensor { is_contiguous: None, ..tensor.clone() }),
-        None => unknown("the gradient of something that is not known"),
+        None => unknown("the gradient of an unknown value"),
     };
     match returned {
         Constant::Tuple(values) | Constant::List(values) => values.iter().map(one).collect(),
@@ -322,7 +322,7 @@ pub fn layout(canonical: &str, arguments: &dyn Fn() -> Vec<Argument>) -> Option<
             let arguments: Option<Vec<String>> = arguments().iter().map(argument).collect();
             Some(match arguments {
                 Some(arguments) => written(format!("{name}({})", arguments.join(", "))),
-                None => unknown("a layout of something that is not known"),
+                None => unknown("a layout of an unknown value"),
             })
         }
         _ => None,
@@ -439,7 +439,7 @@ fn scaled(arguments: &[Argument]) -> Constant {
         arguments.iter().filter(|argument| argument.keyword.is_none()).nth(place).map(|argument| &argument.value)
     };
     let Some(tensor) = positional(0).and_then(|tensor| tensor.get::<Tensor>()) else {
-        return unknown("a scaled tensor of something that is no tensor");
+        return unknown("a scaled tensor of a value that is not a tensor");
     };
     let dtype = keyword(arguments, "elem_dtype").or_else(|| positional(1)).and_then(Dtype::from_constant);
     Constant::object(Scaled { elements: Tensor { dtype, ..tensor.clone() } })
@@ -527,7 +527,7 @@ fn descriptor(arguments: &[Argument], place: usize) -> Constant {
         Some(tensor) => tensor.clone(),
         None => match base {
             Constant::Unknown(reason) => return Constant::Unknown(reason.clone()),
-            _ => return unknown("a descriptor of something that is no tensor"),
+            _ => return unknown("a descriptor of a value that is not a tensor"),
         },
     };
     let block_argument = keyword(arguments, "block_shape").or_else(|| positional(place));

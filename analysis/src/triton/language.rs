@@ -246,7 +246,7 @@ fn cdiv(arguments: &[Argument]) -> Constant {
         Ok((a, b)) if b > 0 => {
             a.checked_add(b - 1).map_or_else(|| unknown("too large"), |sum| Constant::Int(sum.div_euclid(b)))
         }
-        Ok(_) => unknown("divides by something that is not positive"),
+        Ok(_) => unknown("divides by a number that is not positive"),
         Err(unknown) => unknown,
     }
 }
@@ -264,7 +264,7 @@ fn pointer_type(arguments: &[Argument]) -> Constant {
         Some(Constant::Unknown(reason)) => Constant::Unknown(reason.clone()),
         Some(value) => match Dtype::from_constant(value).and_then(Dtype::pointer_to) {
             Some(pointer) => pointer.constant(),
-            None => unknown("a pointer to something that is no element type"),
+            None => unknown("a pointer to a value that is not an element type"),
         },
         None => unknown("called without arguments"),
     }

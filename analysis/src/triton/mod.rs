@@ -2,7 +2,8 @@
 //!
 //! [`trace`] follows a kernel under one [`scenario`] and writes down what it does to memory, as a [`program`]; [`simplify`] leaves out what the
 //! compiler leaves out, [`live_ranges`] finds when each buffer is live, [`shared_memory`] and [`tensor_memory`] place them, and [`plan`] says
-//! what it comes to. [`device`] has what each GPU has, [`language`] the names of the languages.
+//! what it comes to. [`device`] has what each GPU has, [`language`] the names of the languages, [`members`] all that their
+//! modules have.
 
 pub mod axis_info;
 pub mod device;
@@ -11,6 +12,7 @@ pub mod language;
 pub mod layouts;
 pub mod live_ranges;
 pub mod liveness;
+pub(crate) mod members;
 pub mod plan;
 pub mod possible;
 pub mod products;

@@ -524,7 +524,7 @@ pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option
             Ok(configs.iter().enumerate().filter_map(scenario).take(MOST_SCENARIOS).collect())
         }
         Constant::Unknown(reason) => Err(reason),
-        _ => Err(Reason::new("the autotune configurations are no list")),
+        _ => Err(Reason::new("the autotune configurations are not a list")),
     })
 }
 

@@ -150,10 +150,32 @@ def kernel(x, n):
 }
 
 #[test]
-fn files_without_tlx_are_left_alone() {
-    let text = "import triton\n\n@triton.jit\ndef kernel(x):\n    use(nothing)\n";
+fn what_is_almost_a_member_of_a_module_of_triton_is_a_slip() {
+    check(
+        r#"
+@triton.jit
+def kernel(x, n):
+    tiles = tlx.local_aloc((64, 64), tl.float61, 2)
+    tl.stroe(x, tl.laod(x))
+    tl.something_of_another_version(x)
+    print(x.type, x.dtype.scalar)
+"#,
+        expect![[r#"
+              unknown-name at `local_aloc`: `tlx` has no `local_aloc`; did you mean `local_alloc`?
+              unknown-name at `float61`: `tl` has no `float61`; did you mean `float16`?
+              unknown-name at `stroe`: `tl` has no `stroe`; did you mean `store`?
+              unknown-name at `laod`: `tl` has no `laod`; did you mean `load`?"#]],
+    );
+}
+
+#[test]
+fn kernels_of_plain_triton_are_read_and_functions_of_python_left_alone() {
+    let text = "import triton\n\n@triton.jit\ndef kernel(x):\n    use(nothing)\n\ndef plain(x):\n    use(nothing)\n";
     let mut host = tilefit_analysis::AnalysisHost::new();
     let file = host.file_id("kernel.py");
     host.set_document(file, tilefit_syntax::Document::new(text));
-    assert_eq!(host.snapshot().diagnostics(file).expect("nothing is edited"), []);
+    let found = host.snapshot().diagnostics(file).expect("nothing is edited");
+    let line = |at: usize| text[..at].lines().count();
+    let messages: Vec<_> = found.iter().map(|it| (line(it.range.start), it.message.as_str())).collect();
+    assert_eq!(messages, [(5, "`use` is not defined here"), (5, "`nothing` is not defined here")]);
 }

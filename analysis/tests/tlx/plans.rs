@@ -568,6 +568,7 @@ def kernel():
 ",
         expect![[r#"
             kernel on sm_100: partial, smem 0–, tmem 0–
+              line 4: hint [not-modelled] not modelled: `tl` has no `float99`
               line 3: hint [not-modelled] some sizes are unknown: `tl.float99` is not a constant that tilefit knows
         "#]],
     );

@@ -300,6 +300,9 @@ fn addresses<At>(panels: &[Panel<'_, At>], grids: &[Grid], gutter: usize) -> Lin
         text.push_str(&" ".repeat((grid.width + GAP).saturating_sub(text.len())));
         line.push(&text, Kind::Address, None);
     }
+    if let Some(last) = line.spans.last_mut() {
+        last.text.truncate(last.text.trim_end().len());
+    }
     line
 }
 

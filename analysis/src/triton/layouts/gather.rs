@@ -29,7 +29,7 @@ pub fn gather_between_bytes(
     }
     let other_extents = |shape: &[u32]| [&shape[..axis], &shape[axis + 1..]].concat();
     if other_extents(source_shape) != other_extents(index_shape) {
-        return Err("a gather whose indices have another shape beside the axis than the source".into());
+        return Err("a gather whose indices differ from the source in an axis other than the gathered one".into());
     }
     let shares_axis = |warps: &[Vec<u32>]| warps.iter().any(|basis| basis[axis] != 0);
     let beside_axis = |list: &[Vec<u32>]| -> Vec<Vec<u32>> {

@@ -16,7 +16,7 @@ pub fn expand_dims(layout: &Layout, axis: usize) -> Result<Layout, Reason> {
     match layout {
         Layout::Slice { dim, parent } if *dim as usize == axis => Ok(Layout::clone(parent)),
         Layout::Slice { dim, .. } => Err(format!("`expand_dims` along {axis} of a slice along {dim}").into()),
-        _ => Err("`expand_dims` of a layout that is no slice".into()),
+        _ => Err("`expand_dims` of a layout that is not a slice".into()),
     }
 }
 

@@ -258,7 +258,7 @@ impl Tile {
 
 fn log2(count: u32) -> Result<u32, Reason> {
     if !count.is_power_of_two() {
-        return Err(format!("a layout with a part that is no power of two; got {count}").into());
+        return Err(format!("a layout with a part that is not a power of two; got {count}").into());
     }
     Ok(count.ilog2())
 }

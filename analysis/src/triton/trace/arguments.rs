@@ -40,7 +40,7 @@ impl Tracer<'_> {
                     self.note_argument(id, name);
                     Value::Scalar(Scalar { id, dtype })
                 }
-                None => unknown(format!("`{name}` points to something of which there are no pointers")),
+                None => unknown(format!("`{name}` points to a type that has no pointers")),
             },
             Argument::Scalar(dtype) => {
                 let id = self.given(frame, at, dtype.scalar_type());

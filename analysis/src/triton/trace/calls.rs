@@ -84,7 +84,7 @@ impl Tracer<'_> {
             Value::Language(path) => self.language_call(frame, expr, &path.clone(), args),
             Value::Python(name) => self.python_call(frame, expr, name, args),
             Value::Unknown(reason) => self.unknown_call(frame, expr, reason.clone(), &args),
-            _ => unknown("a call of something that is no function"),
+            _ => unknown("a call of a value that is not a function"),
         }
     }
 
@@ -154,7 +154,9 @@ impl Tracer<'_> {
         function: &Rc<Function>,
         args: Args,
     ) -> Result<Frame, Value> {
-        let Some(syntax) = callee(function) else { return Err(unknown(format!("`{}` is no function", function.name))) };
+        let Some(syntax) = callee(function) else {
+            return Err(unknown(format!("`{}` is not a function", function.name)));
+        };
         if self.depth >= DEEPEST_CALL {
             let reason = Reason::new(format!("calls of `{}` are nested too deeply", function.name));
             return Err(self.unknown_call(frame, expr, reason, &args));
@@ -313,7 +315,7 @@ impl Tracer<'_> {
             let found = self.member(frame, expr, &object.clone(), &member.clone());
             return Value::Bool(!matches!(found, Value::Unknown(_)));
         }
-        python::call(name, &values).unwrap_or_else(|| unknown(format!("`{name}` of something that is not known")))
+        python::call(name, &values).unwrap_or_else(|| unknown(format!("`{name}` of an unknown value")))
     }
 
     /// What a loop or a comprehension goes over.
@@ -359,7 +361,7 @@ impl Tracer<'_> {
             Value::Dict(pairs) => Rounds::Unrolled(pairs.iter().map(|(key, _)| key.clone()).collect()),
             value => match value.elements() {
                 Some(elements) => Rounds::Unrolled(elements.to_vec()),
-                None => Rounds::Unknown(Reason::new("a loop over something that is no list")),
+                None => Rounds::Unknown(Reason::new("a loop over a value that is not a list")),
             },
         }
     }

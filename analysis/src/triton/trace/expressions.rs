@@ -185,7 +185,7 @@ impl Tracer<'_> {
                     (Some(i), Some(elements)) => {
                         elements.get(i).cloned().unwrap_or_else(|| unknown("as many values are not given as are taken"))
                     }
-                    (Some(_), None) => unknown(format!("`{name}` is a part of something that is not known")),
+                    (Some(_), None) => unknown(format!("`{name}` is a part of an unknown value")),
                 }
             }
             Definition::Constant(constant) => arguments::from_constant(&constant),

@@ -229,7 +229,7 @@ impl Tracer<'_> {
             "num_ctas" => Value::Int(self.launch.ctas as i64),
             "pointer_type" => match args.get(0, "element_ty") {
                 Some(Value::Dtype(dtype)) => dtype.pointer_to().map_or_else(|| unknown("a pointer"), Value::Dtype),
-                _ => unknown("a pointer to something that is no type"),
+                _ => unknown("a pointer to a value that is not a type"),
             },
             "program_id" | "num_programs" => {
                 let name = if name == "program_id" { "program_id" } else { "num_programs" };
@@ -247,7 +247,7 @@ impl Tracer<'_> {
                 }
                 _ => unknown("a cast of nothing"),
             },
-            "range" | "static_range" => unknown("`range` stands in a `for` only"),
+            "range" | "static_range" => unknown("`range` outside a `for`"),
             "warp_specialize" => self.warp_specialize(frame, expr, &args),
             _ => self.layout_call(name, &args).unwrap_or_else(|| self.memory_call(frame, expr, name, args)),
         }
@@ -279,7 +279,7 @@ impl Tracer<'_> {
                     let of = (shared.dtype, (*shared.shape).clone(), layout);
                     self.loaded(frame, expr, "local_load", shared.id, of)
                 }
-                _ => unknown("a load of something that is no buffer"),
+                _ => unknown("a load of a value that is not a buffer"),
             },
             _ => self.tensor_call(frame, expr, name, args),
         }
@@ -868,7 +868,7 @@ impl Tracer<'_> {
                 Value::Scalar(Scalar { id: self.emit(frame, expr, op), dtype })
             }
             Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
-            _ => unknown("a load of something that is no pointer"),
+            _ => unknown("a load of a value that is not a pointer"),
         }
     }
 
@@ -902,7 +902,7 @@ impl Tracer<'_> {
                 let id = self.emit(frame, expr, op);
                 Value::Tensor(Tensor { id, dtype: pointer.dtype.element(), ..offsets.clone() })
             }
-            _ => unknown("a load of something that is no pointer"),
+            _ => unknown("a load of a value that is not a pointer"),
         }
     }
 
@@ -937,7 +937,7 @@ impl Tracer<'_> {
             Some(Value::Tensor(tensor)) => tensor.dtype.element(),
             Some(Value::Scalar(scalar)) => scalar.dtype.element(),
             Some(Value::Unknown(reason)) => return Value::Unknown(reason.clone()),
-            _ => return unknown("an atomic operation on something that is no pointer"),
+            _ => return unknown("an atomic operation on a value that is not a pointer"),
         };
         let (kind, of) = match &tensor {
             Some(tensor) => {
@@ -962,7 +962,7 @@ impl Tracer<'_> {
         let Some(Value::Tensor(tensor)) = args.get(0, "value").cloned() else {
             return match args.get(0, "value") {
                 Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
-                _ => unknown("a conversion of something that is no tensor"),
+                _ => unknown("a conversion of a value that is not a tensor"),
             };
         };
         let to = match args.get(1, "layout") {
@@ -998,7 +998,7 @@ impl Tracer<'_> {
                 Value::Tensor(Tensor { layout, ..tensor.clone() })
             }
             (Some(Value::Unknown(reason)), _) => Value::Unknown(reason.clone()),
-            _ => unknown("a layout of something that is no tensor"),
+            _ => unknown("a layout of a value that is not a tensor"),
         }
     }
 
@@ -1008,7 +1008,7 @@ impl Tracer<'_> {
             Some(Value::Unknown(reason)) => return Value::Unknown(reason.clone()),
             Some(tuple) => match tensors(tuple) {
                 Some(tensors) => tensors,
-                None => return unknown("a reduction of something that is no tensor"),
+                None => return unknown("a reduction of a value that is not a tensor"),
             },
             None => return unknown("a reduction of nothing"),
         };
@@ -1109,7 +1109,7 @@ impl Tracer<'_> {
             Value::Tensor(tensor) => Some(vec![tensor.clone()]),
             tuple => tensors(tuple),
         }) else {
-            return unknown("a scan of something that is no tensor");
+            return unknown("a scan of a value that is not a tensor");
         };
         let (Some(first), Some(axis)) = (inputs.first(), args.get(1, "axis").map_or(Some(0), Value::int)) else {
             return unknown("a scan of nothing");
@@ -1428,12 +1428,12 @@ impl Tracer<'_> {
         let known = |layout: Option<Layout>| match layout {
             Some(layout) => Value::Registers(Registers::Known(Arc::new(layout))),
             None => super::operators::first_unknown(&args.all())
-                .map_or_else(|| unknown(format!("`{name}` of something that is not known")), Value::Unknown),
+                .map_or_else(|| unknown(format!("`{name}` of an unknown value")), Value::Unknown),
         };
         let shared = |layout: Option<SharedLayout>| match layout {
             Some(layout) => Value::SharedLayout(Rc::new(layout)),
             None => super::operators::first_unknown(&args.all())
-                .map_or_else(|| unknown(format!("`{name}` of something that is not known")), Value::Unknown),
+                .map_or_else(|| unknown(format!("`{name}` of an unknown value")), Value::Unknown),
         };
         Some(match name {
             "AutoLayout" => Value::Registers(Registers::Auto(u32::MAX)),

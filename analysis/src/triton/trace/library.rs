@@ -69,7 +69,7 @@ impl Tracer<'_> {
         let [first, _, ..] = parts else {
             return parts.first().cloned().unwrap_or_else(|| unknown("a matrix of no parts"));
         };
-        let Value::Tensor(half) = first else { return unknown("a matrix of parts that are no tensors") };
+        let Value::Tensor(half) = first else { return unknown("a matrix of parts that are not tensors") };
         let rows = half.shape.first().copied().unwrap_or(1) as i64;
         let columns = half.shape.last().copied().unwrap_or(1) as i64 * parts.len() as i64;
         let (left, right) = parts.split_at(parts.len() / 2);
@@ -84,7 +84,7 @@ impl Tracer<'_> {
     /// `tl.map_elementwise(function, …)`: the function is followed with numbers to learn what it gives.
     fn map_elementwise(&mut self, frame: &mut Frame, expr: ExprId, args: &Args) -> Value {
         let (Some(Value::Function(function)), Some(given)) = (args.positional.first(), args.positional.get(1..)) else {
-            return unknown("`map_elementwise` of something that is no function");
+            return unknown("`map_elementwise` of a value that is not a function");
         };
         self.open();
         let element = |tracer: &mut Self, value: &Value| match value {

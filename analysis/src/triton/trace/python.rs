@@ -116,11 +116,11 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Value> {
             _ => Value::Int(of.int()?.checked_abs()?),
         },
         ("int", [Value::Float(value)]) => Value::Int(*value as i64),
-        ("int", [Value::Str(text)]) => text.parse().map_or_else(|_| unknown("a text that is no number"), Value::Int),
+        ("int", [Value::Str(text)]) => text.parse().map_or_else(|_| unknown("text that is not a number"), Value::Int),
         ("int", [of]) => Value::Int(of.int()?),
         ("float", [of]) => match of {
             Value::Float(value) => Value::Float(*value),
-            Value::Str(text) => text.trim().parse().map_or_else(|_| unknown("a text that is no number"), Value::Float),
+            Value::Str(text) => text.trim().parse().map_or_else(|_| unknown("text that is not a number"), Value::Float),
             _ => Value::Float(of.int()? as f64),
         },
         ("bool", [of]) => Value::Bool(of.truth()?),

@@ -125,7 +125,7 @@ impl Tracer<'_> {
                         (Some(_), None) => unknown("as many values are not given as are taken"),
                         _ => match &value {
                             Value::Unknown(reason) => Value::Unknown(reason.clone()),
-                            _ => unknown("what is taken apart is no tuple"),
+                            _ => unknown("the unpacked value is not a tuple"),
                         },
                     };
                     self.assign(frame, target, part);

@@ -260,7 +260,7 @@ impl Tracer<'_> {
                 let dtype = match args.get(0, "dtype") {
                     Some(Value::Dtype(dtype)) => *dtype,
                     Some(Value::Unknown(reason)) => return self.unknown_type(frame, expr, object, reason.clone()),
-                    _ => return unknown("a cast to something that is no type"),
+                    _ => return unknown("a cast to a value that is not a type"),
                 };
                 if let (Value::Tensor(Tensor { dtype: is, .. }) | Value::Scalar(Scalar { dtype: is, .. }), false) =
                     (object, args.named("bitcast").and_then(Value::truth) == Some(true))
@@ -437,7 +437,7 @@ impl Tracer<'_> {
                     let id = self.emit(frame, expr, op);
                     Value::Tensor(Tensor { id, dtype: shared.dtype, shape: Rc::new(shape), layout })
                 }
-                _ => unknown("indices that are no tensor"),
+                _ => unknown("indices that are not a tensor"),
             },
             // Where the members of a spec lie is found elsewhere: they use its memory, and no more of it.
             "set_buffer_overlap" => Value::None,
@@ -531,7 +531,7 @@ impl Tracer<'_> {
             };
             layout = Some(tensor.layout);
         }
-        let (Some(shape), Some(layout)) = (shape, layout) else { return unknown("indices that are no tensor") };
+        let (Some(shape), Some(layout)) = (shape, layout) else { return unknown("indices that are not a tensor") };
         let mut operands = vec![shared.id];
         operands.extend(self.operands(frame, expr, &values));
         let bits = shared.dtype.bits;

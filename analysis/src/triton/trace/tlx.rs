@@ -129,7 +129,7 @@ impl Tracer<'_> {
                     let of = (shared.dtype, (*indices.shape).clone(), layout);
                     self.loaded(frame, expr, "local_gather", shared.id, of)
                 }
-                _ => unknown("a gather of something that is no buffer"),
+                _ => unknown("a gather of a value that is not a buffer"),
             },
             "async_load" => {
                 let operands = self.operands(frame, expr, &args.all());
@@ -147,7 +147,7 @@ impl Tracer<'_> {
             },
             "async_task_replica_id" => match self.replica {
                 Some(replica) => Value::Int(replica as i64),
-                None => unknown("the number of a replica outside of a task"),
+                None => unknown("the number of a replica outside a task"),
             },
             "dtype_of" => match args.positional.first() {
                 Some(Value::Dtype(dtype)) => Value::Dtype(dtype.element()),
@@ -440,7 +440,7 @@ impl Tracer<'_> {
                 })
             }
             Value::Unknown(reason) => Value::Unknown(reason),
-            _ => unknown("a view of something that is no buffer"),
+            _ => unknown("a view of a value that is not a buffer"),
         }
     }
 
@@ -458,7 +458,7 @@ impl Tracer<'_> {
                 self.loaded(frame, expr, "tmem_load", *id, (*dtype, (**shape).clone(), or_pinned(layout)))
             }
             Some(Value::Unknown(reason)) => self.unknown_call(frame, expr, reason.clone(), args),
-            _ => unknown("a load of something that is no buffer"),
+            _ => unknown("a load of a value that is not a buffer"),
         }
     }
 
