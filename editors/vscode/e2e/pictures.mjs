@@ -20,7 +20,7 @@ const project = path.join(out, "project");
 const examples = env("TILEFIT_EXAMPLES");
 fs.cpSync(examples, project, { recursive: true });
 // The first kernel of the page about scopes.
-const [, scope] = /```python\n([\s\S]*?)```/.exec(fs.readFileSync(path.join(examples, "../guide/scopes.md"), "utf8"));
+const [, scope] = /```python[^\n]*\n([\s\S]*?)```/.exec(fs.readFileSync(path.join(examples, "../guide/scopes.md"), "utf8"));
 fs.writeFileSync(path.join(project, "rms_norm.py"), scope);
 
 // Without its smallest configuration, whose map is nearly empty.

@@ -215,19 +215,19 @@ impl Tracer<'_> {
         }
     }
 
-    /// Triton takes no other blocks (`validate_block_shape`).
+    /// Triton refuses larger blocks (`validate_block_shape`). It refuses extents that are not powers of two as well; its forks for other
+    /// hardware take some of them.
     pub(super) fn check_block(&mut self, frame: &Frame, expr: ExprId, shape: &[u64]) {
         if !self.launch.dialect.leaves_layouts() {
             return;
         }
-        let message = match shape.iter().find(|extent| !extent.is_power_of_two()) {
-            Some(extent) => format!("an extent of a block is a power of two, and {extent} is none"),
-            None if elements(shape) > MOST_ELEMENTS => {
-                format!("a block has at most {MOST_ELEMENTS} elements, and this one has {}", elements(shape))
-            }
-            None => return,
-        };
-        self.refuse(frame, expr, Code::InvalidOperand, message);
+        if let Some(extent) = shape.iter().find(|extent| !extent.is_power_of_two()) {
+            let reason = format!("an extent of {extent}, which is not a power of two: only some versions of Triton take it");
+            self.note(frame, expr, Reason::new(reason));
+        } else if elements(shape) > MOST_ELEMENTS {
+            let message = format!("a block has at most {MOST_ELEMENTS} elements, and this one has {}", elements(shape));
+            self.refuse(frame, expr, Code::InvalidOperand, message);
+        }
     }
 
     /// A tensor of numbers that one number or nothing gives.
