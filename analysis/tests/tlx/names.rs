@@ -155,12 +155,14 @@ fn what_is_almost_a_member_of_a_module_of_triton_is_a_slip() {
         r#"
 @triton.jit
 def kernel(x, n):
+    others = tlx.local_alloc((64, 64), tl.float32, 2)
     tiles = tlx.local_aloc((64, 64), tl.float61, 2)
     tl.stroe(x, tl.laod(x))
     tl.something_of_another_version(x)
     print(x.type, x.dtype.scalar)
 "#,
         expect![[r#"
+            kernel: partial
               unknown-name at `local_aloc`: `tlx` has no `local_aloc`; did you mean `local_alloc`?
               unknown-name at `float61`: `tl` has no `float61`; did you mean `float16`?
               unknown-name at `stroe`: `tl` has no `stroe`; did you mean `store`?
