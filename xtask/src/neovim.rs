@@ -112,12 +112,12 @@ pub(crate) fn picture(workspace: &Workspace, to: &Path) -> anyhow::Result<()> {
         terminal.type_text(line)?;
         terminal.keys(&["Enter"])?;
     }
-    terminal.wait_for("the map is there", |screen| screen.contains("8 KiB over"))?;
+    terminal.wait_for("the map is there", |screen| screen.contains("┃▒"))?;
     terminal.type_text(":vertical resize 80 | echo")?;
     terminal.keys(&["Enter"])?;
     terminal.wait_for("the map has its width", |screen| {
         let is_divided = screen.lines().all(|line| matches!(line.chars().nth(80), Some('│') | None));
-        is_divided && screen.contains("◂ peak Vec")
+        is_divided && screen.contains("┃▒▒◂")
     })?;
     terminal.picture(to)?;
     terminal.type_text(":qall!")?;
