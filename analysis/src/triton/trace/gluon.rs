@@ -724,10 +724,15 @@ impl Tracer<'_> {
         let agree = here.iter().all(|(_, other)| is_tall(other) == is_tall(&shape) && other.len() == shape.len());
         let machine = Machine { hardware: self.launch.hardware, warps: self.warps, stages: 1, flattens: false };
         let Ok(shape) = super::registers::narrow(&shape) else { return self.choice_for(id) };
+        // The compiler lays out those in another way of which one goes into another.
+        let (is_alone, is_chained) = (here.len() <= 1, self.learnt.chained.contains(&id));
+        let either_way = |layout: &dyn Fn(bool) -> Option<Layout>| {
+            layout(is_chained).filter(|it| is_alone || is_chained || layout(true).as_ref() == Some(it))
+        };
         let (warps, bits) = (self.warps as u32, product.operands[0].bits);
         let layout = match machine.unit(product) {
-            Unit::TensorCores if agree => mma_v2_layout(&shape, warps, here.len() > 1),
-            Unit::Wgmma => mma_v3_layout(&shape, bits, warps, here.len() > 1),
+            Unit::TensorCores if agree => either_way(&|chained| mma_v2_layout(&shape, warps, chained)),
+            Unit::Wgmma => either_way(&|chained| mma_v3_layout(&shape, bits, warps, chained)),
             Unit::Tcgen05 if self.launch.dialect == Dialect::Triton => {
                 return self
                     .rows_of_threads(&product.result.shape, Dtype::named("float32"))

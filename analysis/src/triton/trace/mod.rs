@@ -38,6 +38,7 @@ use super::program::{
 use super::simplify::needed;
 use crate::eval::Constant;
 use crate::finding::{Finding, Note, Origin, Reason};
+use crate::work;
 use registers::Asked;
 use value::{Function, Registers, Value, unknown};
 
@@ -174,12 +175,16 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         let mut tracer = Tracer::new(environment, launch, learnt.clone());
         tracer.kernel(ast);
         tracer.forget_unneeded_products();
-        let is_settled =
-            !tracer.is_overrated && tracer.products == learnt.products && tracer.accesses == learnt.accesses;
+        let chained = tracer.chained_products();
+        let is_settled = !tracer.is_overrated
+            && tracer.products == learnt.products
+            && chained == learnt.chained
+            && tracer.accesses == learnt.accesses;
         if is_settled {
             return tracer.finish();
         }
-        learnt = Learnt { guesses: tracer.learnt.guesses, products: tracer.products, accesses: tracer.accesses };
+        let Tracer { learnt: Learnt { guesses, .. }, products, accesses, .. } = tracer;
+        learnt = Learnt { guesses, products, chained, accesses };
     }
     // What is still not known to hold is not known.
     learnt.accesses.clear();
@@ -196,6 +201,8 @@ struct Learnt {
     guesses: HashMap<ValueId, Option<AxisInfo>>,
     /// Products that anything is needed for, with their shapes, by the block that they stand in.
     products: HashMap<u32, Vec<(ValueId, Vec<u64>)>>,
+    /// Those of them that go into another one of their block, or that another one goes into.
+    chained: BTreeSet<ValueId>,
     accesses: Accesses,
 }
 
@@ -416,6 +423,30 @@ impl Tracer<'_> {
             products.retain(|(id, _)| needed[id.0 as usize]);
         }
         self.products.retain(|_, products| !products.is_empty());
+    }
+
+    /// Products of one block of which one is computed from the other. What loops carry is not followed.
+    fn chained_products(&self) -> BTreeSet<ValueId> {
+        let mut chained = BTreeSet::new();
+        let Some(body) = self.blocks.last() else { return chained };
+        for products in self.products.values().filter(|products| products.len() > 1) {
+            for &(product, _) in products {
+                let mut computed = HashSet::from([product]);
+                body.each(&mut |op| {
+                    work::spend(1);
+                    if op.operands.iter().any(|operand| computed.contains(operand)) {
+                        computed.extend(&op.results);
+                    }
+                });
+                let others = products.iter().map(|(other, _)| *other);
+                let mut later = others.filter(|other| *other != product && computed.contains(other)).peekable();
+                if later.peek().is_some() {
+                    chained.insert(product);
+                    chained.extend(later);
+                }
+            }
+        }
+        chained
     }
 
     /// Of loops that load through pointers alone the compiler makes no tasks: they take what others take.

@@ -222,7 +222,8 @@ impl Tracer<'_> {
             return;
         }
         if let Some(extent) = shape.iter().find(|extent| !extent.is_power_of_two()) {
-            let reason = format!("an extent of {extent}, which is not a power of two: only some versions of Triton take it");
+            let reason =
+                format!("an extent of {extent}, which is not a power of two: only some versions of Triton take it");
             self.note(frame, expr, Reason::new(reason));
         } else if elements(shape) > MOST_ELEMENTS {
             let message = format!("a block has at most {MOST_ELEMENTS} elements, and this one has {}", elements(shape));
