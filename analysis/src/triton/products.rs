@@ -477,7 +477,7 @@ impl Stager<'_> {
             let (least, most) = self.kept(load, &products, stages);
             let all = most.saturating_mul(bytes);
             // Instructions that read operands from shared memory need one there in any case.
-            let once = if self.is_operand_only(op) && self.sources[&load].is_direct { bytes } else { 0 };
+            let once = if self.is_operand_only(op) && self.sources.get(&load).is_some_and(|it| it.is_direct) { bytes } else { 0 };
             let size = match holds {
                 Holds::Surely if least == most => self.padded(all),
                 Holds::Surely => {

@@ -695,7 +695,8 @@ impl Tracer<'_> {
         // What becomes of a tensor that is multiplied with itself is not modelled.
         let is_square = one.id == two.id;
         self.program.is_guessed |= is_square;
-        let layout = if is_square { self.choice_for(id) } else { self.layout_of_product(id, &product) };
+        let of_instruction = self.layout_of_product(id, &product);
+        let layout = if is_square { self.choice_for(id) } else { of_instruction };
         let is_left_at_hand = one.dtype.bits == 16 && self.feeds(&one.layout, &layout);
         let product = Product { is_left_at_hand, ..product };
         self.program.products.insert(id, product);
