@@ -89,9 +89,11 @@ fn stage_all(program: &mut Program, machine: &Machine) {
         within: Vec::new(),
         flat: 0,
         hoisted: Vec::new(),
+        behind: HashMap::new(),
     };
     stager.read(&body);
     stager.block(&mut body, None);
+    stager.put_behind(&mut body);
     program.body = body;
 }
 
@@ -203,6 +205,8 @@ struct Stager<'p> {
     flat: u32,
     /// Buffers that the loop around does not change, and what is in them.
     hoisted: Vec<(ValueId, Op)>,
+    /// Buffers of operands that are read while the loop goes on: they are filled as soon as there is something to fill them with.
+    behind: HashMap<ValueId, Vec<Op>>,
 }
 
 impl Stager<'_> {
@@ -327,6 +331,22 @@ impl Stager<'_> {
         let (put, further) = std::mem::take(&mut self.hoisted).into_iter().partition(|(operand, _)| here(operand));
         self.hoisted = further;
         ops.extend(Vec::<(ValueId, Op)>::into_iter(put).map(|(_, op)| op));
+    }
+
+    /// Behind what computes them, the buffers of operands.
+    fn put_behind(&mut self, block: &mut Block) {
+        if self.behind.is_empty() {
+            return;
+        }
+        let mut ops = Vec::with_capacity(block.ops.len());
+        for mut op in std::mem::take(&mut block.ops) {
+            work::spend(1);
+            op.kind.blocks_mut().into_iter().for_each(|inner| self.put_behind(inner));
+            let made: Vec<Op> = op.results.iter().filter_map(|it| self.behind.remove(it)).flatten().collect();
+            ops.push(op);
+            ops.extend(made);
+        }
+        block.ops = ops;
     }
 
     /// What is known of the copies that a loop keeps; `None` where its rounds do not overlap.
@@ -477,7 +497,11 @@ impl Stager<'_> {
             let (least, most) = self.kept(load, &products, stages);
             let all = most.saturating_mul(bytes);
             // Instructions that read operands from shared memory need one there in any case.
-            let once = if self.is_operand_only(op) && self.sources.get(&load).is_some_and(|it| it.is_direct) { bytes } else { 0 };
+            let once = if self.is_operand_only(op) && self.sources.get(&load).is_some_and(|it| it.is_direct) {
+                bytes
+            } else {
+                0
+            };
             let size = match holds {
                 Holds::Surely if least == most => self.padded(all),
                 Holds::Surely => {
@@ -598,6 +622,8 @@ impl Stager<'_> {
                 };
                 if is_kept && copy > 0 {
                     self.hoisted.push((ValueId(u32::MAX), made));
+                } else if unit.is_asynchronous() && self.made_at.contains_key(&operand) {
+                    self.behind.entry(operand).or_default().push(made);
                 } else if is_outside {
                     self.hoisted.push((operand, made));
                     self.hoisted.extend(read.map(|read| (operand, read)));
