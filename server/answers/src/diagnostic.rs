@@ -87,3 +87,14 @@ pub fn failed_diagnosis(panic: &str) -> Diagnostic {
         ..Diagnostic::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_code_strikes_text_through() {
+        assert_eq!(tag(Code::LegacyReuse), None);
+        assert!(Code::ALL.iter().all(|&code| tag(code) != Some(DiagnosticTag::DEPRECATED)));
+    }
+}

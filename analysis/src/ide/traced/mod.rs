@@ -213,3 +213,15 @@ pub(in crate::ide) fn too_much(
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::part;
+
+    #[test]
+    fn more_than_there_is_is_marked() {
+        assert_eq!(part("SMEM", "232448", 232_448, 232_448, "bytes"), "SMEM 232448/232448");
+        assert_eq!(part("SMEM", "240000", 240_000, 232_448, "bytes"), "SMEM 240000/232448 ⚠ 7552 B over");
+        assert_eq!(part("TMEM", "≥ 544", 544, 512, "columns"), "TMEM ≥ 544/512 ⚠ 32 columns over");
+    }
+}

@@ -651,6 +651,12 @@ impl Tracer<'_> {
             let reason = reason.unwrap_or_else(|| Reason::new("a product of something else than tensors"));
             return self.unknown_call(frame, expr, reason, args);
         };
+        if self.launch.dialect == Dialect::Triton
+            && let Some(message) = not_multiplied(&one, &two)
+        {
+            self.refuse(frame, expr, Code::InvalidOperand, message);
+            return unknown("a product that the compiler refuses");
+        }
         if let (true, Some((name, example))) =
             (one.dtype == Dtype::ANY || two.dtype == Dtype::ANY, self.untyped.iter().next())
         {
@@ -1588,6 +1594,27 @@ impl Tracer<'_> {
             _ => return None,
         })
     }
+}
+
+/// Why `tl.dot` refuses two tensors (`TritonSemantic.dot` in `triton/language/semantic.py`), as far as their element types are known.
+fn not_multiplied(left: &Tensor, right: &Tensor) -> Option<String> {
+    const MULTIPLIED: [&str; 6] = ["int8", "uint8", "float16", "bfloat16", "float32", "float64"];
+    let is_known = |dtype: &Dtype| ![Dtype::ANY, Dtype::UNTOLD].contains(dtype);
+    let is_multiplied = |dtype: &Dtype| dtype.is_float8() || MULTIPLIED.contains(&dtype.name);
+    let (one, two) = (left.dtype, right.dtype);
+    if let Some(other) = [one, two].iter().filter(|it| is_known(it)).find(|it| !is_multiplied(it)) {
+        return Some(format!("`tl.dot` cannot multiply elements of type `{other}`"));
+    }
+    let are_float8 = one.is_float8() && two.is_float8();
+    if is_known(&one) && is_known(&two) && one != two && !are_float8 {
+        return Some(format!(
+            "both operands of `tl.dot` must have the same element type, but got `{one}` and `{two}`; cast one of them with `.to(…)`"
+        ));
+    }
+    let (columns, rows) = (left.shape.last()?, right.shape.iter().rev().nth(1)?);
+    (columns != rows).then(|| {
+        format!("the left operand of `tl.dot` has {columns} columns and the right one {rows} rows, which must be equal")
+    })
 }
 
 fn tensors(value: &Value) -> Option<Vec<Tensor>> {

@@ -194,10 +194,13 @@ impl Tracer<'_> {
                         Some(shape) => match broadcast(shape, &tensor.shape) {
                             Some(shape) => shape,
                             None => {
-                                // Of tensors of one rank Triton only stretches what is of one element.
-                                if self.launch.dialect == Dialect::Triton && shape.len() == tensor.shape.len() {
-                                    let message = "two tensors are combined whose shapes do not go together";
-                                    self.refuse(frame, at, Code::InvalidOperand, message.to_owned());
+                                // Triton puts dimensions of one element in front, and stretches only those.
+                                let [one, two] = with_one_rank(shape, &tensor.shape);
+                                if self.launch.dialect == Dialect::Triton && broadcast(&one, &two).is_none() {
+                                    let message = format!(
+                                        "tensors of shape {one:?} and {two:?} cannot be combined: along each dimension they must have the same extent, or one of them 1"
+                                    );
+                                    self.refuse(frame, at, Code::InvalidOperand, message);
                                 }
                                 return unknown("tensors of shapes that do not go together");
                             }
@@ -336,6 +339,12 @@ pub(super) fn broadcast(one: &[u64], two: &[u64]) -> Option<Vec<u64>> {
         (one, two) => (one == two).then_some(one),
     };
     one.iter().zip(two).map(each).collect()
+}
+
+/// With dimensions of one element in front of the shape that has fewer.
+fn with_one_rank(one: &[u64], two: &[u64]) -> [Vec<u64>; 2] {
+    let rank = one.len().max(two.len());
+    [one, two].map(|shape| [&vec![1; rank - shape.len()], shape].concat())
 }
 
 fn number(value: &Value) -> Option<f64> {
