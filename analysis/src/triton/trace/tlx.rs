@@ -769,7 +769,7 @@ impl Tracer<'_> {
             return;
         }
         // What is stored may have taken anything.
-        if let (Dialect::Triton, Some(reason)) = (self.launch.dialect, super::operators::first_unknown(&args.all())) {
+        if let Some(reason) = super::operators::first_unknown(&args.all()) {
             self.unknown_call(frame, expr, reason, args);
             return;
         }
