@@ -27,6 +27,20 @@ fs.writeFileSync(path.join(project, "rms_norm.py"), scope);
 const autotuned = fs.readFileSync(path.join(path.dirname(fileURLToPath(import.meta.url)), "autotuned.py"), "utf8");
 fs.writeFileSync(path.join(project, "matmul.py"), autotuned.replace(/.*"BLOCK_K": 32.*\n/, ""));
 
+// What almost fills a memory, fills it and exceeds it.
+const kernel = ([name, rows]) => `
+
+@pl.function(type=pl.FunctionType.InCore)
+def ${name}(x: pl.Tensor[[256, 256], pl.FP32], out: pl.Out[pl.Tensor[[256, 256], pl.FP32]]):
+    tile = pl.load(x, [0, 0], [${rows}, 256])
+    out = pl.store(tile, [0, 0], out)
+    return out
+`;
+const fills = [["almost_full", 169], ["full", 184], ["too_large", 192]].map(kernel).join("");
+fs.writeFileSync(path.join(project, "fullness.py"), `import pypto.language as pl\n${fills}`);
+const overflow = fs.readFileSync(path.join(examples, "overflow.py"), "utf8");
+fs.writeFileSync(path.join(project, "misspelt.py"), overflow.replace("pl.mul(value, squashed)", "pl.mul(value, squshed)"));
+
 /** An editor with a kernel in it, and nothing that has nothing to do with it. */
 const settings = {
   "breadcrumbs.enabled": false,
@@ -88,6 +102,30 @@ const scenes = {
         // Hints that arrive meanwhile move the words.
         await page.mouse.move(500, 40);
         await page.mouse.move(...(await parts.word("pl.exp(gate)", "squashed")), { steps: 5 });
+        await page.waitForTimeout(1_500);
+        return hover.count();
+      }, "the hover");
+    },
+  },
+  lens: {
+    file: "fullness.py",
+    top: 3,
+    size: [860, 480],
+    async play({ parts }) {
+      await must(async () => (await parts.lens("Vec").count()) === 3, "the lenses");
+      await must(parts.squiggles, "the squiggle");
+    },
+  },
+  misspelt: {
+    file: "misspelt.py",
+    top: 11,
+    size: [860, 460],
+    async play({ page, parts }) {
+      await must(parts.squiggles, "the squiggle");
+      const hover = page.locator(".monaco-hover:visible", { hasText: "squashed" });
+      await must(async () => {
+        await page.mouse.move(500, 40);
+        await page.mouse.move(...(await parts.word("pl.mul(value", "squshed")), { steps: 5 });
         await page.waitForTimeout(1_500);
         return hover.count();
       }, "the hover");
