@@ -1,0 +1,68 @@
+use std::fmt::Write as _;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::reply::{self, Reply};
+use super::workspace::{Over, Workspace, kernels, planners, read, targets};
+use crate::cli::codegen::with_source_lines;
+use crate::cli::which::{Which, no_kernels};
+use crate::tree::OnDisk;
+
+/// Kernels and characters of C++ in one answer.
+const MOST_KERNELS: usize = 4;
+const LONGEST: usize = 40_000;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// A file of the workspace
+    file: String,
+    /// A kernel of the file, also with wildcards (default: all)
+    kernel: Option<String>,
+    /// Device that the kernels run on, in place of the settings
+    #[serde(default)]
+    #[schemars(schema_with = "targets")]
+    target: Option<String>,
+    /// Planner of the compiler of PyPTO, in place of the settings
+    #[serde(default)]
+    #[schemars(schema_with = "planners")]
+    planner: Option<String>,
+}
+
+pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<Reply, String> {
+    let place = workspace.existing(&arguments.file)?;
+    let projects = Over { target: arguments.target, planner: arguments.planner }.projects(&OnDisk)?;
+    let source = read(&OnDisk, &place, &projects)?;
+    let which = Which::in_file(Path::new(&place.name()), kernels(arguments.kernel.as_ref()));
+    let all = source.ask(|analysis, file| analysis.generated_codes(file));
+    let wanted = which.among(&all, |code| &code.kernel)?;
+    if wanted.is_empty() {
+        return Err(no_kernels(Path::new(&place.name())));
+    }
+    let (wanted, left_out) = reply::first(wanted, MOST_KERNELS);
+    let mut text = String::new();
+    let kernels: Vec<_> = wanted
+        .iter()
+        .map(|code| {
+            let cpp = with_source_lines(code, &source.document);
+            let is_cut = cpp.len() > LONGEST;
+            let cpp: String = cpp.chars().take(LONGEST).collect();
+            let gaps: Vec<String> = code.gaps.iter().map(|gap| gap.message.clone()).collect();
+            let _ = writeln!(text, "`{}`: {} lines of C++", code.kernel, code.text.lines().count());
+            for gap in &gaps {
+                let _ = writeln!(text, "  missing: {gap}");
+            }
+            json!({ "name": code.kernel, "cpp": cpp, "cut": is_cut, "missing": gaps })
+        })
+        .collect();
+    if left_out > 0 {
+        let _ = writeln!(text, "{left_out} more kernels: name one");
+    }
+    if let [only] = kernels.as_slice() {
+        text.push_str(only["cpp"].as_str().unwrap_or_default());
+    }
+    Ok(Reply { text, structured: Some(json!({ "kernels": kernels, "left_out": left_out })) })
+}
