@@ -86,9 +86,9 @@ pub(crate) fn largest_fit(context: &Context<'_>, offset: usize, patience: Patien
     let form = Form::of(constant.name.as_deref(), constant.value, has_tiles);
     let divisions = divisions(context, &constant, &blocks);
     let values = form.values(constant.value, &divisions);
-    let mut words = form.words();
+    let mut words = form.words(constant.value);
     for whole in divisions.dividing.iter().filter(|whole| whole.is_multiple_of(constant.value)) {
-        words += &format!(" that divide {whole}");
+        words += &format!(", those that divide {whole}");
     }
     let present = values.binary_search(&constant.value).unwrap_or_default();
     let started = work::spent();

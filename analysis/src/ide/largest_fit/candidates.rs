@@ -48,12 +48,13 @@ impl Form {
         }
     }
 
-    /// For people, after what they are of: `multiples of 32`.
-    pub(super) fn words(self) -> String {
+    /// For people: `multiples of 32 and halves of 256`.
+    pub(super) fn words(self, value: u64) -> String {
         match self {
             Form::Count => "whole numbers".to_owned(),
             Form::PowersOfTwo => "powers of two".to_owned(),
-            Form::Multiples(step) => format!("multiples of {step}, or halves of it,"),
+            Form::Multiples(step) if value.is_multiple_of(2) => format!("multiples of {step} and halves of {value}"),
+            Form::Multiples(step) => format!("multiples of {step}"),
         }
     }
 

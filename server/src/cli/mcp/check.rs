@@ -29,12 +29,10 @@ pub(super) struct Arguments {
     #[serde(default)]
     hints: bool,
     /// Device that the kernels run on, in place of the settings
-    #[serde(default)]
-    #[schemars(schema_with = "targets")]
+    #[schemars(extend("enum" = targets()))]
     target: Option<String>,
     /// Planner of the compiler of PyPTO, in place of the settings
-    #[serde(default)]
-    #[schemars(schema_with = "planners")]
+    #[schemars(extend("enum" = planners()))]
     planner: Option<String>,
 }
 
@@ -80,10 +78,10 @@ fn add(all: &mut Value, report: Value) {
 fn bounded(all: &mut Value) -> String {
     let summary = &all["summary"];
     let kernels = all["kernels"].as_array().map_or(0, Vec::len);
-    let mut text = format!(
-        "{} errors, {} warnings in {kernels} kernels of {} files\n",
-        summary["errors"], summary["warnings"], summary["files"]
-    );
+    let count = |count: &Value, what: &str| format!("{count} {what}{}", if *count == 1 { "" } else { "s" });
+    let [errors, warnings, files] =
+        [("errors", "error"), ("warnings", "warning"), ("files", "file")].map(|(key, what)| count(&summary[key], what));
+    let mut text = format!("{errors} and {warnings} in {} of {files}\n", count(&json!(kernels), "kernel"));
     for failure in all["failures"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         let _ = writeln!(text, "{failure}");
     }

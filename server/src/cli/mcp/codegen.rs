@@ -11,9 +11,8 @@ use crate::cli::codegen::with_source_lines;
 use crate::cli::which::{Which, no_kernels};
 use crate::tree::OnDisk;
 
-/// Kernels and characters of C++ in one answer.
-const MOST_KERNELS: usize = 4;
-const LONGEST: usize = 40_000;
+/// Of one answer.
+const MOST_KERNELS: usize = 8;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -23,12 +22,10 @@ pub(super) struct Arguments {
     /// A kernel of the file, also with wildcards (default: all)
     kernel: Option<String>,
     /// Device that the kernels run on, in place of the settings
-    #[serde(default)]
-    #[schemars(schema_with = "targets")]
+    #[schemars(extend("enum" = targets()))]
     target: Option<String>,
     /// Planner of the compiler of PyPTO, in place of the settings
-    #[serde(default)]
-    #[schemars(schema_with = "planners")]
+    #[schemars(extend("enum" = planners()))]
     planner: Option<String>,
 }
 
@@ -36,33 +33,27 @@ pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<Reply, 
     let place = workspace.existing(&arguments.file)?;
     let projects = Over { target: arguments.target, planner: arguments.planner }.projects(&OnDisk)?;
     let source = read(&OnDisk, &place, &projects)?;
-    let which = Which::in_file(Path::new(&place.name()), kernels(arguments.kernel.as_ref()));
+    let name = place.name();
+    let which = Which::in_file(Path::new(&name), kernels(arguments.kernel.as_ref()));
     let all = source.ask(|analysis, file| analysis.generated_codes(file));
     let wanted = which.among(&all, |code| &code.kernel)?;
     if wanted.is_empty() {
-        return Err(no_kernels(Path::new(&place.name())));
+        return Err(no_kernels(Path::new(&name)));
     }
     let (wanted, left_out) = reply::first(wanted, MOST_KERNELS);
     let mut text = String::new();
-    let kernels: Vec<_> = wanted
-        .iter()
-        .map(|code| {
-            let cpp = with_source_lines(code, &source.document);
-            let is_cut = cpp.len() > LONGEST;
-            let cpp: String = cpp.chars().take(LONGEST).collect();
-            let gaps: Vec<String> = code.gaps.iter().map(|gap| gap.message.clone()).collect();
-            let _ = writeln!(text, "`{}`: {} lines of C++", code.kernel, code.text.lines().count());
-            for gap in &gaps {
-                let _ = writeln!(text, "  missing: {gap}");
-            }
-            json!({ "name": code.kernel, "cpp": cpp, "cut": is_cut, "missing": gaps })
-        })
-        .collect();
-    if left_out > 0 {
-        let _ = writeln!(text, "{left_out} more kernels: name one");
+    let mut kernels = Vec::new();
+    for code in wanted {
+        let gaps: Vec<String> = code.gaps.iter().map(|gap| gap.message.clone()).collect();
+        let _ = writeln!(text, "// {name}: {}", code.kernel);
+        for gap in &gaps {
+            let _ = writeln!(text, "// missing: {gap}");
+        }
+        let _ = writeln!(text, "{}", with_source_lines(code, &source.document));
+        kernels.push(json!({ "name": code.kernel, "lines": code.text.lines().count(), "missing": gaps }));
     }
-    if let [only] = kernels.as_slice() {
-        text.push_str(only["cpp"].as_str().unwrap_or_default());
+    if left_out > 0 {
+        let _ = writeln!(text, "// {left_out} more kernels: name one");
     }
     Ok(Reply { text, structured: Some(json!({ "kernels": kernels, "left_out": left_out })) })
 }

@@ -21,7 +21,8 @@ pub(super) fn run(_: &Workspace, arguments: Arguments) -> Result<Reply, String> 
     let names = Code::ALL.iter().map(|code| code.name());
     let code = Code::from_name(&name).ok_or_else(|| {
         let meant = tilefit_analysis::spelling::did_you_mean(&name, names);
-        format!("there is no diagnostic code `{name}`{meant}; without a code, `explain` lists all of them")
+        let meant = if meant.is_empty() { "; without a code, `explain` lists them all" } else { &meant };
+        format!("there is no diagnostic code `{name}`{meant}")
     })?;
     let about = json!({ "code": code.name(), "severity": code.severity().name(), "title": code.title() });
     Ok(Reply { text: code.page().to_owned(), structured: Some(about) })

@@ -29,12 +29,10 @@ pub(super) struct Arguments {
     /// Line of the number, from 1, where several have this name
     line: Option<usize>,
     /// Device that the kernels run on, in place of the settings
-    #[serde(default)]
-    #[schemars(schema_with = "targets")]
+    #[schemars(extend("enum" = targets()))]
     target: Option<String>,
     /// Planner of the compiler of PyPTO, in place of the settings
-    #[serde(default)]
-    #[schemars(schema_with = "planners")]
+    #[schemars(extend("enum" = planners()))]
     planner: Option<String>,
 }
 

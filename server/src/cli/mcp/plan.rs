@@ -24,12 +24,10 @@ pub(super) struct Arguments {
     /// A kernel of the file, also with wildcards (default: all)
     kernel: Option<String>,
     /// Device that the kernels run on, in place of the settings
-    #[serde(default)]
-    #[schemars(schema_with = "targets")]
+    #[schemars(extend("enum" = targets()))]
     target: Option<String>,
     /// Planner of the compiler of PyPTO, in place of the settings
-    #[serde(default)]
-    #[schemars(schema_with = "planners")]
+    #[schemars(extend("enum" = planners()))]
     planner: Option<String>,
 }
 

@@ -12,9 +12,6 @@ use crate::cli::usage::{amount, percent, used};
 /// Larger answers fill the context of the agent and are read by nobody.
 const LARGEST: usize = 60_000;
 
-/// Lines of the text.
-const MOST_LINES: usize = 60;
-
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) text: String,
@@ -52,7 +49,7 @@ pub(super) fn first<T>(mut items: Vec<T>, most: usize) -> (Vec<T>, usize) {
 fn first_lines(text: &str) -> String {
     let mut shown = String::new();
     for (nth, line) in text.lines().enumerate() {
-        if nth == MOST_LINES || shown.len() + line.len() > LARGEST {
+        if shown.len() + line.len() > LARGEST {
             let _ = writeln!(shown, "… and {} more lines", text.lines().count() - nth);
             break;
         }

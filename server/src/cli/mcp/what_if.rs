@@ -9,7 +9,7 @@ use tilefit_analysis::ide::{KernelPlan, MemoryMap};
 
 use super::edited::Edited;
 use super::plan::summary;
-use super::reply::{self, Reply, fit_words, fits};
+use super::reply::{self, Reply, fits};
 use super::workspace::{Over, Place, Workspace, kernels, planners, read, targets};
 use crate::cli::diff::compared::{Compared, Difference};
 use crate::cli::diff::json::difference;
@@ -36,12 +36,10 @@ pub(super) struct Arguments {
     /// Only kernels of this name, also with wildcards
     kernel: Option<String>,
     /// Device that the kernels run on, in place of the settings
-    #[serde(default)]
-    #[schemars(schema_with = "targets")]
+    #[schemars(extend("enum" = targets()))]
     target: Option<String>,
     /// Planner of the compiler of PyPTO, in place of the settings
-    #[serde(default)]
-    #[schemars(schema_with = "planners")]
+    #[schemars(extend("enum" = planners()))]
     planner: Option<String>,
 }
 
@@ -250,7 +248,6 @@ fn kernel(change: &Difference, before: &Side, after: &Side, text: &mut String) -
     }
     let Some(plan) = plan else { return object };
     object["fits"] = json!(fits(plan));
-    object["fits_words"] = json!(fit_words(fits(plan)));
     let room = plan.spaces.iter().filter_map(|(memory, space)| {
         let most = space.used.or(space.bounds.and_then(|bounds| bounds.high));
         Some((*memory, space.capacity.filter(|&capacity| capacity > 0)? as i64 - most? as i64))

@@ -3,7 +3,6 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use schemars::{Schema, SchemaGenerator, json_schema};
 use tilefit_analysis::project::{Config, Shape};
 use tilefit_analysis::spelling::did_you_mean;
 
@@ -104,16 +103,12 @@ pub(super) struct Over {
     pub(super) planner: Option<String>,
 }
 
-pub(super) fn targets(_: &mut SchemaGenerator) -> Schema {
-    one_of("target")
+pub(super) fn targets() -> Vec<&'static str> {
+    names("target")
 }
 
-pub(super) fn planners(_: &mut SchemaGenerator) -> Schema {
-    one_of("planner")
-}
-
-fn one_of(key: &str) -> Schema {
-    json_schema!({ "type": "string", "enum": names(key) })
+pub(super) fn planners() -> Vec<&'static str> {
+    names("planner")
 }
 
 fn names(key: &str) -> Vec<&'static str> {
