@@ -136,56 +136,60 @@ impl Search<'_> {
         if self.changing.is_empty() {
             return Err("the memory of no kernel depends on it".to_owned());
         }
-        let (mut fits, mut exceeds) = match self.verdict(self.present) {
-            Some(Verdict::Fits) => (self.present, None),
-            Some(Verdict::Exceeds(_)) => match self.below(self.present) {
-                Some((fits, exceeds)) => (fits, Some(exceeds)),
-                None => return Ok(()),
-            },
-            _ => return Ok(()),
-        };
-        let mut step = 1;
-        while exceeds.is_none() && fits + step < self.values.len() {
-            match self.verdict(fits + step) {
-                None => return Ok(()),
-                Some(Verdict::Fits) => (fits, step) = (fits + step, 2 * step),
-                Some(Verdict::Exceeds(_)) => exceeds = Some(fits + step),
-                // Another one may be possible again.
-                Some(Verdict::Refused(_) | Verdict::Unknown(_)) => step += 1,
+        match self.verdict(self.present) {
+            Some(Verdict::Fits) => self.above(self.present),
+            Some(Verdict::Exceeds(_)) => {
+                if let Some((fits, exceeds)) = self.below(self.present) {
+                    self.narrow(fits, exceeds);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Goes up from a value that fits, in steps that grow, and on beyond what does not fit as far as twice the value: another value may be
+    /// possible again.
+    fn above(&mut self, mut fits: usize) {
+        loop {
+            let mut step = 1;
+            while self.verdict(fits + step) == Some(Verdict::Fits) {
+                (fits, step) = (fits + step, 2 * step);
+            }
+            fits = self.narrow(fits, (fits + step).min(self.values.len()));
+            let twice = self.values.partition_point(|&value| value < 2 * self.values[fits]);
+            let mut beyond = [fits + 1, fits + 2, twice].into_iter().filter(|&index| index > fits);
+            match beyond.find(|&index| self.verdict(index) == Some(Verdict::Fits)) {
+                Some(index) => fits = index,
+                None => return,
             }
         }
-        self.narrow(fits, exceeds.unwrap_or(self.values.len()));
-        Ok(())
     }
 
     /// The nearest smaller value found that fits, and the nearest one above it found that does not.
     fn below(&mut self, from: usize) -> Option<(usize, usize)> {
-        let (mut exceeds, mut step) = (from, 1);
+        let (mut end, mut step) = (from, 1);
         loop {
-            let index = exceeds.checked_sub(step)?;
+            let index = end.checked_sub(step)?;
             match self.verdict(index)? {
-                Verdict::Fits => return Some((index, exceeds)),
-                Verdict::Exceeds(_) => (exceeds, step) = (index, (2 * step).min(index.max(1))),
+                Verdict::Fits => return Some((index, end)),
+                Verdict::Exceeds(_) => (end, step) = (index, (2 * step).min(index.max(1))),
                 Verdict::Refused(_) | Verdict::Unknown(_) => step += 1,
             }
         }
     }
 
-    /// Between one that fits and one that does not, or the end.
-    fn narrow(&mut self, mut fits: usize, mut end: usize) {
+    /// The greatest value found that fits, between one that does and one that does not, or the end.
+    fn narrow(&mut self, mut fits: usize, mut end: usize) -> usize {
         while end - fits > FEW + 1 {
             let middle = fits + (end - fits) / 2;
             match self.verdict(middle) {
-                None => return,
+                None => return fits,
                 Some(Verdict::Fits) => fits = middle,
                 Some(_) => end = middle,
             }
         }
-        for index in (fits + 1..end).rev() {
-            if matches!(self.verdict(index), None | Some(Verdict::Fits)) {
-                return;
-            }
-        }
+        (fits + 1..end).rev().find(|&index| self.verdict(index) == Some(Verdict::Fits)).unwrap_or(fits)
     }
 
     /// `None` where the budget is used up.
@@ -240,7 +244,7 @@ impl Search<'_> {
             values,
             kernels: kernels().map(|nth| before.name(nth).to_owned()).collect(),
             memories: [Some(before), best.map(|best| &self.tried[&best])]
-                .map(|of| of.map_or_else(Vec::new, |of| of.memories(kernels()))),
+                .map(|of| of.map_or_else(Vec::new, |of| of.memories(&self.changing))),
             changes_parameters: best.is_some_and(|best| self.tried[&best].params != before.params),
             tried: tried.into_iter().map(|(index, verdict)| (self.values[index], verdict)).collect(),
         }

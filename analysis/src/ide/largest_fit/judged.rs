@@ -82,13 +82,14 @@ impl Outcome {
         &self.kernels[nth].name
     }
 
-    /// The memories that kernels use something of; `None` where that has no upper bound.
-    pub(super) fn memories(&self, nth: impl IntoIterator<Item = usize>) -> Vec<MemoryUse> {
-        let kernels = nth.into_iter().map(|nth| &self.kernels[nth]);
-        let used = kernels.flat_map(|kernel| {
+    /// The memories that these kernels, or the largest of these scenarios of them, use something of.
+    pub(super) fn memories(&self, changing: &BTreeMap<usize, Vec<usize>>) -> Vec<MemoryUse> {
+        let kernels = changing.iter().map(|(&nth, rows)| (&self.kernels[nth], rows));
+        let used = kernels.flat_map(|(kernel, rows)| {
             kernel.memories.iter().filter_map(|it| {
-                let (used, capacity) = (it.used.high().filter(|&used| used > 0)?, limit(it)?);
-                Some(MemoryUse { kernel: kernel.name.clone(), memory: it.name, used, capacity })
+                let of_rows = kernel.rows(rows).map(|row| if it.name == "tmem" { row.tmem } else { row.smem }).max();
+                let used = of_rows.or_else(|| it.used.high()).filter(|&used| used > 0)?;
+                Some(MemoryUse { kernel: kernel.name.clone(), memory: it.name, used, capacity: limit(it)? })
             })
         });
         used.collect()
@@ -106,9 +107,10 @@ impl Outcome {
 
     /// The scenarios of a kernel that are not as `other` has them.
     pub(super) fn changed_scenarios(&self, other: &Outcome, nth: usize) -> Vec<usize> {
-        let (one, other) = (&self.kernels[nth].scenarios, &other.kernels[nth].scenarios);
-        let takes = |it: &ScenarioView| (it.smem, it.tmem, it.verdict);
-        (0..one.len().min(other.len())).filter(|&row| takes(&one[row]) != takes(&other[row])).collect()
+        let takes = |it: &ScenarioView| (it.index, it.smem, it.tmem, it.verdict);
+        let other: Vec<_> = other.kernels[nth].scenarios.iter().map(takes).collect();
+        let one = self.kernels[nth].scenarios.iter().map(takes);
+        one.filter(|row| !other.contains(row)).map(|(index, ..)| index).collect()
     }
 }
 
@@ -140,6 +142,11 @@ impl Kernel {
             scenarios: if is_planned { view.details(context, placed).scenarios } else { Vec::new() },
             found: found.map(|it| (it.code, it.severity, it.message)).collect(),
         }
+    }
+
+    /// The scenarios with these indices.
+    fn rows<'k>(&'k self, indices: &'k [usize]) -> impl Iterator<Item = &'k ScenarioView> {
+        self.scenarios.iter().filter(|row| indices.contains(&row.index))
     }
 
     fn takes_as(&self, other: &Kernel) -> bool {
@@ -194,7 +201,8 @@ impl Kernel {
         if self.scenarios.len() != before.scenarios.len() {
             return Verdict::Refused("the kernel has not as many configurations with it".to_owned());
         }
-        let rows = || rows.iter().filter_map(|&row| self.scenarios.get(row));
+        let known = self.rows(rows).count() == rows.len();
+        let rows = || self.rows(rows);
         if let Some(row) = rows().find(|row| row.verdict == "exceeds") {
             let limit_of = |name| self.memories.iter().find(|it| it.name == name).and_then(limit);
             let is_shared = limit_of("smem").is_some_and(|most| row.smem > most);
@@ -207,7 +215,7 @@ impl Kernel {
         if let Some(wrong) = self.wrong(before, &[]) {
             return wrong;
         }
-        match rows().all(|row| row.verdict == "fits") {
+        match known && rows().all(|row| row.verdict == "fits") {
             true => Verdict::Fits,
             false => {
                 let reason = self.reasons.first().cloned();
