@@ -224,40 +224,57 @@ def matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexp
 
 #[test]
 fn numbers_of_one_configuration() {
-    check(&TRITON.replace("\"BN\": 128", "\"BN\": $0128"), expect![[r#"
-        BN = 128 in line 6 of powers of two: exceeds smem: 294912 of 232448
-        of matmul: smem 32768 -> 
-        best None, next 
-    "#]]);
-    check(&TRITON.replace("num_stages=2", "num_stages=$02"), expect![[r#"
-        num_stages = 2 in line 6 of whole numbers: exceeds smem: 294912 of 232448
-        of matmul: smem 32768 -> 
-        best None, next 
-    "#]]);
-    check(&TRITON.replace("num_stages=6", "num_stages=$06"), expect![[r#"
+    check(
+        &TRITON.replace("\"BN\": 128", "\"BN\": $0128"),
+        expect![[r#"
+        BN = 128 in line 6 of powers of two: fits
+        of matmul: smem 32768 -> smem 147456
+        best Some(1024), next 2048 exceeds smem: 278528 of 232448
+        Set `BN` to 1024, the largest value that fits (2048 takes 272 KiB of 227 KiB smem) [no diagnostic]
+    "#]],
+    );
+    check(
+        &TRITON.replace("num_stages=2", "num_stages=$02"),
+        expect![[r#"
+        num_stages = 2 in line 6 of whole numbers: fits
+        of matmul: smem 32768 -> smem 229376
+        best Some(14), next 15 exceeds smem: 245760 of 232448
+        Set `num_stages` to 14, the largest value that fits (15 takes 240 KiB of 227 KiB smem) [no diagnostic]
+    "#]],
+    );
+    check(
+        &TRITON.replace("num_stages=6", "num_stages=$06"),
+        expect![[r#"
         num_stages = 6 in line 7 of whole numbers: exceeds smem: 294912 of 232448
-        of matmul: smem 32768 -> smem 32768
+        of matmul: smem 294912 -> smem 196608
         best Some(4), next 5 exceeds smem: 245760 of 232448
         Set `num_stages` to 4, the largest value that fits (5 takes 240 KiB of 227 KiB smem) [no diagnostic]
-    "#]]);
-    // The comment holds for both configurations, of which the second does not fit whatever it says.
-    check(&TRITON.replace("BM=128", "BM=$0128"), expect![[r#"
+    "#]],
+    );
+    // The comment holds for both configurations.
+    check(
+        &TRITON.replace("BM=128", "BM=$0128"),
+        expect![[r#"
         BM = 128 in line 9 of powers of two: exceeds smem: 294912 of 232448
-        of matmul: smem 32768 -> smem 10240
+        of matmul: smem 294912 -> smem 184320
         best Some(32), next 64 exceeds smem: 245760 of 232448
         Set `BM` to 32, the largest value that fits (64 takes 240 KiB of 227 KiB smem) [no diagnostic]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn buffers_of_tlx() {
     let kernel = include_str!("../../../../docs/examples/tlx_hopper_gemm.py");
-    check(&kernel.replace("STAGES: tl.constexpr = 4", "STAGES: tl.constexpr = $04"), expect![[r#"
+    check(
+        &kernel.replace("STAGES: tl.constexpr = 4", "STAGES: tl.constexpr = $04"),
+        expect![[r#"
         STAGES = 4 in line 14 of whole numbers: exceeds smem: 262216 of 232448
         of product: smem 262304 -> smem 213152
         best Some(3), next 4 exceeds smem: 262216 of 232448
         Set `STAGES` to 3, the largest value that fits (4 takes 262216 B of 227 KiB smem) [capacity-exceeded]
-    "#]]);
+    "#]],
+    );
     check(
         &kernel.replace("STAGES: tl.constexpr = 4", "STAGES: tl.constexpr = 3").replace("BK=64", "BK=$064"),
         expect![[r#"
@@ -277,12 +294,15 @@ def k(a, BM: tl.constexpr = 128, BN: tl.constexpr = 2$056):
     total = tlx.local_alloc((BM, BN), tl.float32, tl.constexpr(1), tlx.storage_kind.tmem)
     other = total[0]
 ";
-    check(kernel, expect![[r#"
+    check(
+        kernel,
+        expect![[r#"
         BN = 256 in line 8 of powers of two: fits
         of k: tmem 256 -> tmem 512
         best Some(512), next 1024 refused: a buffer in tensor memory has at most 512 columns; `total` has 1024
         Set `BN` to 512, the largest value that fits (1024 is refused) [no diagnostic]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

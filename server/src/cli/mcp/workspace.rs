@@ -124,7 +124,8 @@ impl Over {
         for (key, value) in [("target", &self.target), ("planner", &self.planner)] {
             if let Some(value) = value.as_deref().filter(|value| !names(key).contains(value)) {
                 let meant = did_you_mean(value, names(key));
-                return Err(format!("there is no {key} `{value}`{meant}; there are {}", names(key).join(", ")));
+                let listed = if meant.is_empty() { format!("; there are {}", names(key).join(", ")) } else { meant };
+                return Err(format!("there is no {key} `{value}`{listed}"));
             }
         }
         Ok(Planning { target: self.target.clone(), planner: self.planner.clone() })
