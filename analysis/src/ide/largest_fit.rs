@@ -68,15 +68,15 @@ impl Budget {
 /// Of the constant at a byte offset. Errors are sentences for people.
 pub(crate) fn largest_fit(context: &Context<'_>, offset: usize, patience: Patience) -> Result<LargestFit, String> {
     let Some(constant) = constants::at(context, offset) else {
-        return Err("there is no whole number here, and no name of one".to_owned());
+        return Err("not an integer constant: put the cursor on the number or on its name".to_owned());
     };
     let budget = Budget::of(patience);
     let blocks = constants::dependents(context, &constant);
     if blocks.len() > budget.blocks {
-        return Err(format!("{} blocks of the file may depend on it, which is too many to try values", blocks.len()));
+        return Err(format!("too many functions of this file depend on it ({}) to try other values", blocks.len()));
     }
     let before = Outcome::of(context, &blocks).filter(|before| !before.is_empty());
-    let Some(before) = before else { return Err("no kernel of this file depends on it".to_owned()) };
+    let Some(before) = before else { return Err("no kernel in this file uses it".to_owned()) };
     let has_tiles = blocks.iter().any(|&block| {
         let start = context.document().blocks()[block].start;
         let placed = Concerned::Block(start).units(context);
@@ -134,7 +134,7 @@ impl Search<'_> {
         let twice = self.values.partition_point(|&value| value < 2 * self.constant.value);
         self.lay_out(twice.min(self.values.len() - 1));
         if self.changing.is_empty() {
-            return Err("the memory of no kernel depends on it".to_owned());
+            return Err("no kernel uses more or less memory with another value".to_owned());
         }
         match self.verdict(self.present) {
             Some(Verdict::Fits) => self.above(self.present),

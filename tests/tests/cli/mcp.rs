@@ -133,7 +133,7 @@ fn an_edit_is_tried_and_nothing_is_written() {
     let mut agent = Agent::start(&root, &[]);
     let edit = |old: &str, new: &str| json!({ "file": "kernels/gate.py", "old_text": old, "new_text": new });
     let (text, structured) = agent.told("what_if", json!({ "edits": [edit("TILE = 64", "TILE = 128")] }));
-    assert!(text.starts_with("after the edits 0 of 1 kernels fit, 1 do not fit"), "{text}");
+    assert!(text.starts_with("after the edits: 0 of 1 kernels fit, 1 do not fit"), "{text}");
     assert_eq!(structured["fits"], false);
     let kernel = &structured["kernels"][0];
     assert_eq!((&kernel["left"]["Vec"], &kernel["spaces"]["Vec"]["delta"]), (&json!(-73728), &json!(131072)));
@@ -149,7 +149,7 @@ fn an_edit_is_tried_and_nothing_is_written() {
     // Only what is imported.
     let sizes = json!({ "file": "kernels/sizes.py", "old_text": "1024", "new_text": "ROW" });
     let why = agent.refused("what_if", json!({ "edits": [sizes] }));
-    assert_eq!(why, "there are no kernels in these files; give those that use them in `files`");
+    assert_eq!(why, "no kernels in these files; list the files with the kernels in `files`");
     let asked = json!({ "edits": [sizes], "files": ["kernels/gate.py"] });
     assert_eq!(agent.told("what_if", asked).1["fits"], Value::Null);
     // A file that is not there yet.
@@ -167,7 +167,7 @@ fn the_largest_value_and_the_next_one() {
     let asked = json!({ "file": "kernels/gate.py", "name": "TILE" });
     let (text, structured) = agent.told("largest_fit", asked);
     assert!(
-        text.starts_with("`TILE` = 64 is the largest value found that fits\nthe next value, 128, does not fit"),
+        text.starts_with("`TILE` = 64 is already the largest value that fits\nthe next value, 128, does not fit"),
         "{text}"
     );
     assert_eq!((&structured["largest"]["value"], &structured["next"]["value"]), (&json!(64), &json!(128)));
@@ -179,7 +179,7 @@ fn the_largest_value_and_the_next_one() {
         assert_eq!(agent.told("what_if", json!({ "edits": [edit] })).1["fits"], fits);
     }
     let why = agent.refused("largest_fit", json!({ "file": "kernels/gate.py", "name": "TILES" }));
-    assert_eq!(why, "kernels/gate.py: no whole number is called `TILES`; did you mean `TILE`?");
+    assert_eq!(why, "kernels/gate.py: no integer constant `TILES`; did you mean `TILE`?");
 }
 
 #[test]
@@ -215,16 +215,16 @@ fn what_agents_get_wrong_is_told_in_words() {
             json!({ "code": "capacity-exceded" }),
             "there is no diagnostic code `capacity-exceded`; did you mean `capacity-exceeded`?",
         ),
-        ("what_if", json!({ "edits": [] }), "`edits` has 0 edits"),
+        ("what_if", json!({ "edits": [] }), "`edits` has 0 entries"),
         (
             "what_if",
             json!({ "edits": [{ "file": "kernels/gate.py", "old_text": "TILE, 0]", "new_text": "" }] }),
-            "kernels/gate.py: `old_text` is there 2 times, in lines 10, 12: ",
+            "kernels/gate.py: `old_text` occurs 2 times, in lines 10, 12; ",
         ),
         (
             "what_if",
             json!({ "edits": [{ "file": "kernels/gate.py", "old_text": "TILE  = 64", "new_text": "" }] }),
-            "kernels/gate.py: `old_text` is not in the file; line 5 differs",
+            "kernels/gate.py: `old_text` is not in the file; its first line matches line 5 ",
         ),
     ] {
         let said = agent.refused(tool, arguments.clone());

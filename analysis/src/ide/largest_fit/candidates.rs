@@ -51,7 +51,7 @@ impl Form {
     /// For people: `multiples of 32 and halves of 256`.
     pub(super) fn words(self, value: u64) -> String {
         match self {
-            Form::Count => "whole numbers".to_owned(),
+            Form::Count => "integers".to_owned(),
             Form::PowersOfTwo => "powers of two".to_owned(),
             Form::Multiples(step) if value.is_multiple_of(2) => format!("multiples of {step} and halves of {value}"),
             Form::Multiples(step) => format!("multiples of {step}"),

@@ -99,7 +99,7 @@ impl Outcome {
     /// depend on the constant.
     pub(super) fn verdict(&self, before: &Outcome, changing: &BTreeMap<usize, Vec<usize>>) -> Verdict {
         if !self.kernels.iter().map(|it| &it.name).eq(before.kernels.iter().map(|it| &it.name)) {
-            return Verdict::Refused("the file has not the same kernels with it".to_owned());
+            return Verdict::Refused("the file has other kernels with this value".to_owned());
         }
         let each = changing.iter().map(|(&nth, rows)| self.kernels[nth].verdict(&before.kernels[nth], rows));
         each.max_by_key(Verdict::weight).unwrap_or(Verdict::Fits)
@@ -183,7 +183,7 @@ impl Kernel {
                 return Verdict::Refused(why.unwrap_or_else(|| "the compiler refuses the kernel".to_owned()));
             }
             Status::Partial | Status::NotModelled => {
-                return Verdict::Unknown(reason().unwrap_or_else(|| "the kernel is not modelled in whole".to_owned()));
+                return Verdict::Unknown(reason().unwrap_or_else(|| "the kernel is only partly analysed".to_owned()));
             }
         }
         let is_open = |it: &&Memory| match (it.used.high(), limit(it)) {
@@ -191,7 +191,7 @@ impl Kernel {
             (None, _) => true,
         };
         self.memories.iter().find(is_open).map_or(Verdict::Fits, |memory| {
-            let what = || format!("how much of {} the kernel uses is not known", memory.name);
+            let what = || format!("the use of {} is not known", memory.name);
             Verdict::Unknown(reason().unwrap_or_else(what))
         })
     }
@@ -199,7 +199,7 @@ impl Kernel {
     /// Of the rows that depend on the constant.
     fn of_scenarios(&self, before: &Kernel, rows: &[usize]) -> Verdict {
         if self.scenarios.len() != before.scenarios.len() {
-            return Verdict::Refused("the kernel has not as many configurations with it".to_owned());
+            return Verdict::Refused("the kernel has another number of configurations with this value".to_owned());
         }
         let known = self.rows(rows).count() == rows.len();
         let rows = || self.rows(rows);
@@ -209,7 +209,7 @@ impl Kernel {
             return if is_shared { self.exceeds("smem", row.smem) } else { self.exceeds("tmem", row.tmem) };
         }
         if rows().any(|row| row.verdict == "refused") {
-            return Verdict::Refused("a configuration with it is refused by a `static_assert`".to_owned());
+            return Verdict::Refused("a `static_assert` fails".to_owned());
         }
         // What is too large may be another configuration.
         if let Some(wrong) = self.wrong(before, &[]) {
@@ -219,7 +219,7 @@ impl Kernel {
             true => Verdict::Fits,
             false => {
                 let reason = self.reasons.first().cloned();
-                Verdict::Unknown(reason.unwrap_or_else(|| "what a configuration with it takes is not known".to_owned()))
+                Verdict::Unknown(reason.unwrap_or_else(|| "the memory use of a configuration is not known".to_owned()))
             }
         }
     }

@@ -123,7 +123,7 @@ fn the_value_with_room_and_the_one_without() {
     check(
         &kernel("N, TILE = 10$024, 64\n", params, LOOP),
         expect![[r#"
-        the memory of no kernel depends on it
+        no kernel uses more or less memory with another value
     "#]],
     );
 }
@@ -187,13 +187,13 @@ fn nothing_is_said_of_what_is_not_known() {
     check(
         "import os\n\nA = $064\nprint(A)\n",
         expect![[r#"
-        no kernel of this file depends on it
+        no kernel in this file uses it
     "#]],
     );
     check(
         "import os\n\nA$0 = os.sep\n",
         expect![[r#"
-        there is no whole number here, and no name of one
+        not an integer constant: put the cursor on the number or on its name
     "#]],
     );
 }
@@ -236,7 +236,7 @@ fn numbers_of_one_configuration() {
     check(
         &TRITON.replace("num_stages=2", "num_stages=$02"),
         expect![[r#"
-        num_stages = 2 in line 6 of whole numbers: fits
+        num_stages = 2 in line 6 of integers: fits
         of matmul: smem 32768 -> smem 229376
         best Some(14), next 15 exceeds smem: 245760 of 232448
         Set `num_stages` to 14, the largest value that fits (15 takes 240 KiB of 227 KiB smem) [no diagnostic]
@@ -245,7 +245,7 @@ fn numbers_of_one_configuration() {
     check(
         &TRITON.replace("num_stages=6", "num_stages=$06"),
         expect![[r#"
-        num_stages = 6 in line 7 of whole numbers: exceeds smem: 294912 of 232448
+        num_stages = 6 in line 7 of integers: exceeds smem: 294912 of 232448
         of matmul: smem 294912 -> smem 196608
         best Some(4), next 5 exceeds smem: 245760 of 232448
         Set `num_stages` to 4, the largest value that fits (5 takes 240 KiB of 227 KiB smem) [no diagnostic]
@@ -269,7 +269,7 @@ fn buffers_of_tlx() {
     check(
         &kernel.replace("STAGES: tl.constexpr = 4", "STAGES: tl.constexpr = $04"),
         expect![[r#"
-        STAGES = 4 in line 14 of whole numbers: exceeds smem: 262216 of 232448
+        STAGES = 4 in line 14 of integers: exceeds smem: 262216 of 232448
         of product: smem 262304 -> smem 213152
         best Some(3), next 4 exceeds smem: 262216 of 232448
         Set `STAGES` to 3, the largest value that fits (4 takes 262216 B of 227 KiB smem) [capacity-exceeded]

@@ -55,7 +55,11 @@ pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<Reply, 
     if all["kernels"].as_array().is_some_and(Vec::is_empty) && all["diagnostics"].as_array().is_some_and(Vec::is_empty)
     {
         let failures: Vec<&str> = all["failures"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        return Err(if failures.is_empty() { "there are no kernels here".to_owned() } else { failures.join("; ") });
+        return Err(if failures.is_empty() {
+            "no Python files with kernels found".to_owned()
+        } else {
+            failures.join("; ")
+        });
     }
     let text = bounded(&mut all);
     Ok(Reply { text, structured: Some(all) })
@@ -101,7 +105,7 @@ fn bounded(all: &mut Value) -> String {
             }
         }
         if left_out > 0 {
-            let _ = writeln!(text, "{left_out} more: name fewer files, or a kernel");
+            let _ = writeln!(text, "{left_out} more findings; name fewer files, or one kernel");
         }
         all["diagnostics_left_out"] = json!(left_out);
     }

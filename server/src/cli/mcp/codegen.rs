@@ -53,7 +53,7 @@ pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<Reply, 
         kernels.push(json!({ "name": code.kernel, "lines": code.text.lines().count(), "missing": gaps }));
     }
     if left_out > 0 {
-        let _ = writeln!(text, "// {left_out} more kernels: name one");
+        let _ = writeln!(text, "// {left_out} more kernels; name one to see it");
     }
     Ok(Reply { text, structured: Some(json!({ "kernels": kernels, "left_out": left_out })) })
 }

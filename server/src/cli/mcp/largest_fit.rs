@@ -24,7 +24,7 @@ const MOST_MEMORIES: usize = 24;
 pub(super) struct Arguments {
     /// The file of the workspace in which the constant is written
     file: String,
-    /// Name of the constant: what a whole number is assigned to, or the argument, key or default that it is
+    /// Name of the constant: of a variable, a keyword argument, a key of a configuration or a parameter with a default
     name: String,
     /// Line of the number, from 1, where several have this name
     line: Option<usize>,
@@ -64,12 +64,12 @@ fn the_one<'c>(all: &'c [Constant], name: &str, line: Option<usize>, file: &str)
             } else {
                 meant
             };
-            Err(format!("{file}: no whole number is called `{name}`{listed}"))
+            Err(format!("{file}: no integer constant `{name}`{listed}"))
         }
         _ => {
-            let lines: Vec<String> = named.iter().map(|it| format!("{} ({})", it.line, it.value)).collect();
+            let lines: Vec<String> = named.iter().map(|it| format!("{} (= {})", it.line, it.value)).collect();
             Err(format!(
-                "{file}: {} numbers are called `{name}`; give the line of one: {}",
+                "{file}: `{name}` has a value in {} places; set `line` to one of them: {}",
                 named.len(),
                 lines.join(", ")
             ))
@@ -81,22 +81,26 @@ fn said(found: &LargestFit, name: &str) -> String {
     let LargestFit { constant, present, best, next, values, tried, kernels, memories, .. } = found;
     let mut text = match best {
         Some(best) if *best == constant.value => {
-            format!("`{name}` = {best} is the largest value found that fits\n")
+            format!("`{name}` = {best} is already the largest value that fits\n")
         }
-        Some(best) => format!("`{name}` can be {best} (now {}, which {})\n", constant.value, words(present)),
-        None => format!("no value of `{name}` is known to fit (now {}, which {})\n", constant.value, words(present)),
+        Some(best) => format!(
+            "the largest value of `{name}` that fits is {best} (now {}, which {})\n",
+            constant.value,
+            words(present)
+        ),
+        None => format!("found no value of `{name}` that fits (now {}, which {})\n", constant.value, words(present)),
     };
     if let Some((value, verdict)) = next {
         let _ = writeln!(text, "the next value, {value}, {}", words(verdict));
     }
     for MemoryUse { kernel, memory, used, capacity } in memories[1].iter().take(MOST_MEMORIES) {
         let [used, capacity] = [used, capacity].map(|bytes| amount(memory, *bytes));
-        let _ = writeln!(text, "with it, `{kernel}` takes {used} of {capacity} {memory}");
+        let _ = writeln!(text, "with {}, `{kernel}` uses {used} of {capacity} {memory}", best.unwrap_or_default());
     }
     if found.changes_parameters {
-        let _ = writeln!(text, "it changes the shapes that a kernel is called with: its callers have to change too");
+        let _ = writeln!(text, "note: this changes the shapes of kernel parameters, so callers must change too");
     }
-    let _ = writeln!(text, "tried {} of the {values}, in {}", tried.len(), kernels.join(", "));
+    let _ = writeln!(text, "tried {} values ({values}); kernels that change: {}", tried.len(), kernels.join(", "));
     text
 }
 
@@ -106,10 +110,10 @@ fn words(verdict: &Verdict) -> String {
         Verdict::Fits => "fits".to_owned(),
         Verdict::Exceeds(MemoryUse { kernel, memory, used, capacity }) => {
             let [used, capacity] = [used, capacity].map(|bytes| amount(memory, *bytes));
-            format!("does not fit: `{kernel}` takes {used} of {capacity} {memory}")
+            format!("does not fit: `{kernel}` needs {used} of {memory}, {capacity} available")
         }
         Verdict::Refused(why) => format!("is refused: {why}"),
-        Verdict::Unknown(why) => format!("may fit, that is not known: {why}"),
+        Verdict::Unknown(why) => format!("may or may not fit: {why}"),
     }
 }
 

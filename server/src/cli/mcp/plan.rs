@@ -54,7 +54,7 @@ pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<Reply, 
         })
         .collect();
     if left_out > 0 {
-        let _ = writeln!(text, "{left_out} more kernels: name one");
+        let _ = writeln!(text, "{left_out} more kernels; name one to see it");
     }
     let structured = json!({ "file": name, "kernels": plans, "kernels_left_out": left_out, "failures": unread });
     Ok(Reply { text, structured: Some(structured) })

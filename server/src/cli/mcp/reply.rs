@@ -26,7 +26,8 @@ impl Reply {
         let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
         result.structured_content = match structured {
             Some((size, _)) if size > LARGEST => {
-                let about = format!("the answer has {size} bytes, more than {LARGEST}: name a kernel or fewer files");
+                let about =
+                    format!("the answer has {size} bytes, and the limit is {LARGEST}; name one kernel, or fewer files");
                 Some(json!({ "left_out": about }))
             }
             structured => structured.map(|(_, structured)| structured),
@@ -77,12 +78,12 @@ pub(super) fn fits(plan: &KernelPlan) -> Option<bool> {
     (is_known && !is_doubted && plan.spaces.values().all(has_room)).then_some(true)
 }
 
-/// `fits`, `does not fit`, `may fit`
+/// After a kernel.
 pub(super) fn fit_words(fits: Option<bool>) -> &'static str {
     match fits {
         Some(true) => "fits",
         Some(false) => "does not fit",
-        None => "may fit, that is not known",
+        None => "may or may not fit",
     }
 }
 

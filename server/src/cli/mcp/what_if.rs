@@ -28,9 +28,9 @@ const MOST_EDITS: usize = 256;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// Applied in order, each to what the ones before it leave
+    /// Edits, applied in this order
     edits: Vec<Edit>,
-    /// Further files whose kernels are compared, such as those that import an edited file
+    /// More files whose kernels to compare, such as files that import an edited one
     #[serde(default)]
     files: Vec<String>,
     /// Only kernels of this name, also with wildcards
@@ -48,11 +48,11 @@ pub(super) struct Arguments {
 struct Edit {
     /// A file of the workspace, or a new one
     file: String,
-    /// Text of the file that is replaced, exactly as it stands there, at one place; without it, `new_text` is the whole file
+    /// Text to replace, exactly as in the file; it must occur once. Without it, `new_text` is the whole file
     old_text: Option<String>,
-    /// What takes its place
+    /// The text to replace it with
     new_text: String,
-    /// Replace it at all places
+    /// Replace every occurrence
     #[serde(default)]
     all: bool,
 }
@@ -73,8 +73,9 @@ pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<Reply, 
     let names: Vec<&str> = before.plans.iter().chain(&after.plans).map(|(_, plan)| plan.name.as_str()).collect();
     if names.is_empty() {
         let why = after.failures.first().cloned();
-        return Err(why
-            .unwrap_or_else(|| "there are no kernels in these files; give those that use them in `files`".to_owned()));
+        return Err(
+            why.unwrap_or_else(|| "no kernels in these files; list the files with the kernels in `files`".to_owned())
+        );
     }
     if let Some(unmatched) = wanted.unmatched(&names) {
         return Err(unmatched);
@@ -87,7 +88,7 @@ pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<Reply, 
 /// The error is a sentence for the agent.
 fn edited(workspace: &Workspace, edits: &[Edit]) -> Result<Edited, String> {
     if edits.is_empty() || edits.len() > MOST_EDITS {
-        return Err(format!("`edits` has {} edits; from 1 to {MOST_EDITS} are possible", edits.len()));
+        return Err(format!("`edits` has {} entries; it must have 1 to {MOST_EDITS}", edits.len()));
     }
     let mut texts = BTreeMap::new();
     for Edit { file, old_text, new_text, all } in edits {
@@ -109,7 +110,7 @@ fn edited(workspace: &Workspace, edits: &[Edit]) -> Result<Edited, String> {
             [_, _, ..] if !all => {
                 let lines: Vec<String> = lines.iter().take(MOST_BUFFERS).map(usize::to_string).collect();
                 return Err(format!(
-                    "{file}: `old_text` is there {} times, in lines {}: give more of the text around it, or set `all`",
+                    "{file}: `old_text` occurs {} times, in lines {}; add more of the text around it, or set `all`",
                     text.matches(old).count(),
                     lines.join(", ")
                 ));
@@ -125,9 +126,7 @@ fn hint(text: &str, old: &str) -> String {
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let first = old.lines().map(squeezed).find(|line| !line.is_empty()).unwrap_or_default();
     let like = text.lines().position(|line| !first.is_empty() && squeezed(line) == first);
-    like.map_or_else(String::new, |line| {
-        format!("; line {} differs from its first line in white space at most", line + 1)
-    })
+    like.map_or_else(String::new, |line| format!("; its first line matches line {} except for white space", line + 1))
 }
 
 /// All kernels of some files, before or after.
@@ -192,7 +191,7 @@ fn reply(before: &Side, after: &Side) -> Reply {
     let fit = if all.contains(&Some(false)) { Some(false) } else { fit };
     let count = |verdict| all.iter().filter(|it| **it == verdict).count();
     let mut text = format!(
-        "after the edits {} of {} kernels fit, {} do not fit, of {} it is not known; {} change\n",
+        "after the edits: {} of {} kernels fit, {} do not fit, {} may or may not fit; {} changed\n",
         count(Some(true)),
         all.len(),
         count(Some(false)),
@@ -206,7 +205,7 @@ fn reply(before: &Side, after: &Side) -> Reply {
     let (shown, left_out) = reply::first(differences, MOST_KERNELS);
     let kernels: Vec<Value> = shown.into_iter().map(|it| kernel(it, before, after, &mut text)).collect();
     if left_out > 0 {
-        let _ = writeln!(text, "{left_out} more kernels change: name one");
+        let _ = writeln!(text, "{left_out} more kernels change; name one to see it");
     }
     let is_changed = |kernel: &Kernel| compared.differences.iter().any(|it| it.after.as_ref() == Some(kernel));
     let unchanged: Vec<Value> = after
