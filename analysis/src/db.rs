@@ -388,6 +388,11 @@ fn constant_in_terms_of_itself<'db>(
     Some(Constant::Unknown(Reason::new(format!("`{}` is defined in terms of itself", name.text(db)))))
 }
 
+/// The value of an expression of a unit, by what the unit sees of the code around it.
+pub(crate) fn value<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, expr: ExprId) -> Constant {
+    eval::evaluate(syntax(db, unit), expr, &UnitScope::new(db, unit))
+}
+
 /// What a unit sees of the code around it.
 #[derive(Clone, Copy)]
 struct UnitScope<'db> {

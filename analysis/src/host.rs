@@ -398,6 +398,12 @@ features! {
     lowered_ir_at(offset: usize) -> Option<ide::LoweredIr> = ide::lowered_ir::lowered_ir_at;
     /// What an editor can offer to do within a range.
     code_actions(range: tilefit_syntax::TextRange) -> Vec<ide::CodeAction> = ide::code_actions::code_actions;
+    /// The whole numbers of a file that have a name, in text order.
+    constants() -> Vec<ide::largest_fit::Constant> = ide::largest_fit::constants;
+    /// The largest value that fits, of the constant at a byte offset. Nobody asks for it on an edit.
+    largest_fit(offset: usize, patience: crate::memory::Patience) -> Result<ide::LargestFit, String> = ide::largest_fit::largest_fit;
+    /// What an editor can offer to do with the constant at a byte offset.
+    largest_fit_action(offset: usize) -> Option<ide::CodeAction> = ide::largest_fit::action;
     /// The edits of every fix of a file that is the nearest way.
     fix_all() -> Vec<(tilefit_syntax::TextRange, String)> = ide::code_actions::fix_all;
     /// Who has which bytes of each memory space, for the kernel around a byte offset.

@@ -82,7 +82,6 @@ thread_local! {
     static LIMIT: Cell<u64> = const { Cell::new(UNLIMITED) };
     static LEFT: Cell<u64> = const { Cell::new(UNLIMITED) };
     /// Of the stages that are over.
-    #[cfg(test)]
     static SPENT: Cell<u64> = const { Cell::new(0) };
     static STATEMENTS: Cell<Statements> = const { Cell::new(Statements { made: 0, most: UNLIMITED }) };
 }
@@ -110,6 +109,11 @@ pub(crate) fn spend(steps: u64) {
 /// The steps that the stage has taken so far.
 pub(crate) fn taken() -> u64 {
     LIMIT.get().saturating_sub(LEFT.get())
+}
+
+/// The steps of all stages that this thread has been through; to be compared with what it was before.
+pub(crate) fn spent() -> u64 {
+    SPENT.get()
 }
 
 /// Counts comparisons of one tile, or buffer, with each of so many others.
@@ -153,7 +157,6 @@ pub(crate) fn within<T>(limits: Limits, stage: impl FnOnce() -> T) -> Result<T, 
     let around = (LIMIT.replace(limits.steps), LEFT.replace(limits.steps), STATEMENTS.replace(copies));
     // A stage builds what it returns and changes nothing else, so an unwinding leaves nothing half done.
     let ended = catch_unwind(AssertUnwindSafe(stage));
-    #[cfg(test)]
     SPENT.set(SPENT.get() + limits.steps.saturating_sub(LEFT.get()));
     LIMIT.set(around.0);
     LEFT.set(around.1);

@@ -9,6 +9,7 @@ mod diff;
 mod explain;
 mod frame;
 mod map;
+mod mcp;
 mod pack;
 mod plan;
 mod projects;
@@ -51,6 +52,8 @@ enum Command {
         #[arg(long, hide = true)]
         stdio: bool,
     },
+    /// Serve an agent: the Model Context Protocol on standard input and output
+    Mcp(mcp::Arguments),
     /// Report what does not fit
     Check(check::Arguments),
     /// Show what a change does to the memories of each kernel
@@ -126,6 +129,7 @@ pub(crate) fn run() -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(&format!("the server cannot start: {error}")),
         },
+        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),

@@ -7,9 +7,11 @@ use xshell::cmd;
 use crate::Workspace;
 use crate::test::Outcome;
 
-/// Environments by name, with what is installed into each.
-const COMPILERS: [(&str, &[&str]); 2] =
-    [("triton-3.9", &["triton==3.9.0"]), ("triton-3.8", &["triton==3.8.0", "triton-utlx==3.8.0.post16"])];
+/// Environments by their folders, with what is installed into each.
+const COMPILERS: [(&str, &[&str]); 2] = [
+    ("confirm/triton-3.9", &["triton==3.9.0"]),
+    ("confirm/triton-3.8", &["triton==3.8.0", "triton-utlx==3.8.0.post16"]),
+];
 
 pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
     let shell = &workspace.shell;
@@ -33,10 +35,10 @@ pub(crate) fn triton(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     environment(workspace, name, packages)
 }
 
-/// The Python of an environment with these packages; it is made once.
-fn environment(workspace: &Workspace, name: &str, packages: &[&str]) -> anyhow::Result<PathBuf> {
+/// The Python of an environment with these packages, in a folder of `target`; it is made once.
+pub(crate) fn environment(workspace: &Workspace, folder: &str, packages: &[&str]) -> anyhow::Result<PathBuf> {
     let shell = &workspace.shell;
-    let folder = workspace.target.join("confirm").join(name);
+    let folder = workspace.target.join(folder);
     let python = folder.join("bin/python");
     let done = folder.join("installed");
     if !done.exists() {

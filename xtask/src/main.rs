@@ -10,6 +10,7 @@ mod differential;
 mod emacs;
 mod helix;
 mod install;
+mod mcp;
 mod neovim;
 mod pictures;
 mod pto_isa;

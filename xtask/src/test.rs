@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use xshell::{Shell, cmd};
 
-use crate::{Workspace, book, browser, confirm, emacs, helix, neovim, vscode};
+use crate::{Workspace, book, browser, confirm, emacs, helix, mcp, neovim, vscode};
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Step {
@@ -13,6 +13,7 @@ pub(crate) enum Step {
     Clippy,
     Rust,
     Confirm,
+    Mcp,
     Wasm,
     Neovim,
     Vscode,
@@ -36,6 +37,7 @@ impl Step {
             Step::Clippy => "clippy",
             Step::Rust => "Rust tests",
             Step::Confirm => "confirmation",
+            Step::Mcp => "agents over MCP",
             Step::Wasm => "answers for WebAssembly",
             Step::Neovim => "Neovim end to end",
             Step::Vscode => "VS Code extension",
@@ -53,6 +55,7 @@ impl Step {
             Step::Clippy => cmd!(shell, "cargo clippy --workspace --all-targets -- -D warnings").run()?,
             Step::Rust => cmd!(shell, "cargo test --workspace --no-fail-fast").run()?,
             Step::Confirm => return confirm::test(workspace),
+            Step::Mcp => return mcp::test(workspace),
             Step::Wasm => return check_answers_for_wasm(shell),
             Step::Neovim => neovim::end_to_end(workspace)?,
             Step::Vscode => vscode::test(workspace)?,

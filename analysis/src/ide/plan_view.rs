@@ -213,6 +213,9 @@ pub struct AllocationView {
 /// What a kernel comes to under one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScenarioView {
+    /// Among all scenarios of the kernel, in the order of the text.
+    #[serde(skip)]
+    pub index: usize,
     /// The parameters that differ between the scenarios of the kernel.
     pub values: BTreeMap<String, String>,
     /// Bytes; what is known, where not all is.

@@ -5,9 +5,9 @@ use std::ops::Range as Bytes;
 use std::path::{Path, PathBuf};
 
 use ls_types::{
-    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Command, CreateFile, DocumentChangeOperation,
-    DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier, Range, ResourceOp, TextDocumentEdit, TextEdit,
-    Uri, WorkspaceEdit,
+    CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse,
+    CodeActionTriggerKind, Command, CreateFile, DocumentChangeOperation, DocumentChanges, OneOf,
+    OptionalVersionedTextDocumentIdentifier, Range, ResourceOp, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
 };
 use serde_json::json;
 use tilefit_analysis::Cancellable;
@@ -34,15 +34,35 @@ pub struct SettingEdit {
 /// understood. The caller, which owns the files, says it: they are read only when an action needs them.
 type WriteSetting<'a> = &'a dyn Fn(&Path, &str, &str) -> Option<SettingEdit>;
 
-/// Those of the kinds in `only`, or all without it. `write_setting` is asked only for actions that write one.
+/// What is asked for.
+pub struct ActionsAsked {
+    pub range: Range,
+    /// All kinds without it.
+    pub only: Option<Vec<CodeActionKind>>,
+    /// The user opened a menu. Editors also ask by themselves wherever the cursor comes, and what takes a search is not for that.
+    pub by_user: bool,
+}
+
+impl ActionsAsked {
+    pub fn of(params: CodeActionParams) -> ActionsAsked {
+        let CodeActionContext { only, trigger_kind, .. } = params.context;
+        ActionsAsked { range: params.range, only, by_user: trigger_kind != Some(CodeActionTriggerKind::AUTOMATIC) }
+    }
+}
+
+/// `write_setting` is asked only for actions that write one.
 pub fn code_actions(
     view: &View,
-    range: Range,
-    only: Option<&[CodeActionKind]>,
+    asked: &ActionsAsked,
     creates_files: bool,
     write_setting: WriteSetting<'_>,
 ) -> Cancellable<Option<CodeActionResponse>> {
-    let actions = view.analysis.code_actions(view.file, view.text_range(range))?;
+    let only = asked.only.as_deref();
+    let range = view.text_range(asked.range);
+    let mut actions = view.analysis.code_actions(view.file, range)?;
+    if asked.by_user && asked.range.start.line == asked.range.end.line {
+        actions.extend(view.analysis.largest_fit_action(view.file, range.start)?);
+    }
     let actions = actions.into_iter().filter_map(|action| code_action(view, action, creates_files, write_setting));
     let fix_all = match only {
         // It looks at the whole file, so only for those who ask for it.

@@ -99,7 +99,7 @@ fn write(folder: &Path, codes: &[&GeneratedCode], source: &Document) -> Result<(
 }
 
 /// The C++ with the links that editors show: the line of the source that a line comes from, where it is another one than above.
-fn with_source_lines(code: &GeneratedCode, source: &Document) -> String {
+pub(super) fn with_source_lines(code: &GeneratedCode, source: &Document) -> String {
     // Of a statement and the kernel around it, the statement.
     let mut origins = HashMap::new();
     for &(line, range) in &code.map {

@@ -38,6 +38,12 @@ fn endings(full: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Kernels {
+    /// Those of one name or pattern.
+    pub(super) fn named(pattern: &str) -> Kernels {
+        let Ok(pattern) = Pattern::of(pattern);
+        Kernels { patterns: vec![pattern] }
+    }
+
     pub(super) fn are_all(&self) -> bool {
         self.patterns.is_empty()
     }
@@ -80,6 +86,10 @@ impl Which {
             }
             _ => Which { path: what.into(), kernels: Kernels::default() },
         }
+    }
+
+    pub(super) fn in_file(path: &Path, kernels: Kernels) -> Which {
+        Which { path: path.to_owned(), kernels }
     }
 
     /// Those that the option names, too.

@@ -7,6 +7,7 @@ mod diff;
 mod findings;
 mod hostile;
 mod kernels;
+mod mcp;
 mod settings;
 mod tlx;
 

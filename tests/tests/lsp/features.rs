@@ -79,7 +79,7 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         Yes,
         Yes,
         Yes,
-        "for findings with a safe fix; numbers that fit, of tiles, launches and configurations, tried before they are offered",
+        "for findings with a safe fix; numbers that fit, of tiles, launches and configurations, tried before they are offered; on a constant, the largest value that fits",
     ),
     (
         "fix all",

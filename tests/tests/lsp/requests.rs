@@ -428,3 +428,41 @@ fn answers_use_the_negotiated_encoding() {
         assert_eq!(hover["range"], range(A + 1, columns, A + 1, columns + 1), "{encoding}");
     }
 }
+
+#[test]
+fn a_constant_can_be_set_to_the_largest_value_that_fits() {
+    let text = KERNEL
+        .replace("COLS = 256", "COLS = 512")
+        .replace("pl.load(x, [0, 0], [64, COLS])", "pl.load(x, [0, 0], [ROWS, COLS])");
+    let text = text.replace("COLS = 512\n", "COLS = 512\nROWS = 64\n");
+    const ROWS: u32 = 3;
+    let actions = |client: &mut LspClient, trigger: Value, line: u32, character: u32| {
+        let context = json!({ "diagnostics": [], "only": ["quickfix"], "triggerKind": trigger });
+        let place = range(line, character, line, character);
+        let params = json!({ "textDocument": document(), "range": place, "context": context });
+        let actions = result(client, "textDocument/codeAction", params);
+        let is_it = |action: &&Value| action["title"].as_str().is_some_and(|title| title.starts_with("Set `"));
+        actions.as_array().expect("actions").iter().find(is_it).cloned()
+    };
+    let mut client = with_document(&text);
+    let found = client.diagnostics(URI, 1);
+    assert!(summary(&found).contains("capacity-exceeded"), "{found}");
+    // By the number, and by its name in the kernel.
+    let action = actions(&mut client, json!(1), ROWS, 8).expect("a smaller value");
+    assert_eq!(actions(&mut client, json!(1), A + 1, 33).as_ref(), Some(&action));
+    let title = "Set `ROWS` to 32, the largest value that fits (64 takes 384 KiB of 184 KiB Vec)";
+    assert_eq!((&action["title"], &action["kind"]), (&json!(title), &json!("quickfix")));
+    assert!(found.as_array().is_some_and(|found| found.contains(&action["diagnostics"][0])), "{action}");
+    // Not where an editor asks by itself, wherever the cursor comes.
+    assert_eq!(actions(&mut client, json!(2), ROWS, 8), None);
+    let edits = action["edit"]["changes"][URI].as_array().expect("edits").clone();
+    let changes = edits.iter().map(|edit| json!({ "range": edit["range"], "text": edit["newText"] }));
+    client.change(URI, 2, changes.collect());
+    assert_eq!(summary(&client.diagnostics(URI, 2)), "");
+    // It is the largest; and with less, it is offered again.
+    assert_eq!(actions(&mut client, json!(1), ROWS, 8), None);
+    client.change(URI, 3, json!([{ "range": range(ROWS, 7, ROWS, 9), "text": "8" }]));
+    client.diagnostics(URI, 3);
+    let action = actions(&mut client, json!(1), ROWS, 7).expect("a greater value");
+    assert!(action["diagnostics"].is_null(), "{action}");
+}

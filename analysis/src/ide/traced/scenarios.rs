@@ -22,7 +22,8 @@ pub(in crate::ide) fn views(table: Option<&ScenarioTable>, selected: usize) -> V
         let mut values: BTreeMap<_, _> = differing.iter().map(value).collect();
         values.extend(row.scenario.arch.map(|arch| ("arch".to_owned(), arch.to_string())));
         let CameTo { verdict, smem, tmem, .. } = row.came_to;
-        ScenarioView { values, smem: smem.0, tmem: tmem.0, verdict: verdict.name(), selected: row.index == selected }
+        let index = row.index;
+        ScenarioView { index, values, smem: smem.0, tmem: tmem.0, verdict: verdict.name(), selected: index == selected }
     };
     table.rows.iter().map(view).collect()
 }

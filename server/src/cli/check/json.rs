@@ -8,7 +8,11 @@ use super::{Checked, Run};
 
 /// A change that breaks readers raises `schema`.
 pub(super) fn report(run: &Run) -> String {
-    let report = json!({
+    format!("{:#}\n", object(run))
+}
+
+pub(super) fn object(run: &Run) -> Value {
+    json!({
         "schema": 1,
         "diagnostics": run.findings().map(finding).collect::<Vec<_>>(),
         "kernels": run.files.iter().flat_map(kernels).collect::<Vec<_>>(),
@@ -20,8 +24,7 @@ pub(super) fn report(run: &Run) -> String {
             "hints": run.count(Severity::Hint),
             "in_baseline": run.known,
         },
-    });
-    format!("{report:#}\n")
+    })
 }
 
 fn finding(finding: &Finding) -> Value {

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
 use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::{Diagnostic, KernelSummary};
 use tilefit_analysis::project::Config;
@@ -27,6 +28,7 @@ use self::reported::Reported;
 use super::Planning;
 use super::projects::Projects;
 use super::source::{self, Source};
+use super::which::Kernels;
 use super::workers;
 use crate::files;
 use crate::terminal::{self, FAILURE, complain, fail, print, print_styled, warn};
@@ -148,7 +150,8 @@ fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
             let sources = Source::read_all_and_confirm(together, &project.config, asking.as_mut());
             let each = together.iter().zip(sources);
             let work = |(path, source): (&PathBuf, Result<Source, String>)| {
-                isolated(path, || Ok(check(path, &source?, &arguments.reported, &shown)))
+                let name = portable(&path.display().to_string());
+                isolated(path, || Ok(check(name, &source?, &arguments.reported, &shown)))
             };
             workers::in_order(each, work, &mut take);
         }
@@ -291,8 +294,38 @@ fn isolated<T>(path: &Path, work: impl FnOnce() -> Result<T, String>) -> Result<
     })
 }
 
-fn check(path: &Path, source: &Source, reported: &Reported, shown: &Shown) -> Checked {
-    let path = portable(&path.display().to_string());
+/// Files of a workspace for machines, in the form of `--format json`: findings of this severity and above. `name` is how readers know a file.
+pub(super) fn of_workspace(
+    root: &Path,
+    (files, failures): (&[PathBuf], Vec<String>),
+    projects: &Projects<'_>,
+    kernels: Kernels,
+    least: Severity,
+    name: impl Fn(&Path) -> String + Sync,
+) -> Value {
+    let mut run = Run { found: files.len(), failures, ..Run::default() };
+    let shown = Shown { least, width: 0, findings: false, bars: false };
+    let reported = Reported::of(kernels);
+    for (project, together) in projects.each(files) {
+        for together in together.chunks(FILES_TOGETHER) {
+            let sources = Source::read_all_of(&OnDisk, root, together, &project.config);
+            let work = |(path, source): (&PathBuf, Result<Source, String>)| {
+                isolated(path, || Ok(check(portable(&name(path)), &source?, &reported, &shown)))
+            };
+            workers::in_order(together.iter().zip(sources), work, |checked| match checked {
+                Ok(checked) => run.take(checked),
+                Err(message) => run.fail(message),
+            });
+        }
+    }
+    for problem in projects.problems() {
+        run.fail(problem);
+    }
+    run.look_for_kernels(&reported);
+    json::object(&run)
+}
+
+fn check(path: String, source: &Source, reported: &Reported, shown: &Shown) -> Checked {
     let mut diagnostics = source.ask(|analysis, file| analysis.diagnostics(file));
     diagnostics.retain(|diagnostic| diagnostic.severity >= shown.least || shown.findings);
     reported.retain_kernels(source, &mut diagnostics);

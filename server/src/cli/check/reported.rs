@@ -37,6 +37,11 @@ fn code(name: &str) -> Result<Code, String> {
 }
 
 impl Reported {
+    /// Everything that is said of some kernels.
+    pub(super) fn of(kernels: Kernels) -> Reported {
+        Reported { severity: None, select: Vec::new(), ignore: Vec::new(), kernels }
+    }
+
     /// Puts the codes over the severities of the settings.
     pub(super) fn put_over(&self, config: &mut Config) {
         for &code in Code::ALL {

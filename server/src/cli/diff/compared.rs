@@ -4,42 +4,42 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::side::{Finding, Kernel, Space};
 
-pub(super) struct Compared {
+pub(in crate::cli) struct Compared {
     /// Kernels that are not as they were, by file and line.
-    pub(super) differences: Vec<Difference>,
-    pub(super) unchanged: usize,
+    pub(in crate::cli) differences: Vec<Difference>,
+    pub(in crate::cli) unchanged: usize,
 }
 
 /// A kernel that is not as it was.
-pub(super) struct Difference {
+pub(in crate::cli) struct Difference {
     /// `None` of one that is new.
-    pub(super) before: Option<Kernel>,
+    pub(in crate::cli) before: Option<Kernel>,
     /// `None` of one that is gone.
-    pub(super) after: Option<Kernel>,
+    pub(in crate::cli) after: Option<Kernel>,
 }
 
 /// A memory that is not filled as it was.
 #[derive(PartialEq)]
-pub(super) struct MemoryChange<'d> {
-    pub(super) memory: &'d str,
-    pub(super) before: Option<Space>,
-    pub(super) after: Option<Space>,
+pub(in crate::cli) struct MemoryChange<'d> {
+    pub(in crate::cli) memory: &'d str,
+    pub(in crate::cli) before: Option<Space>,
+    pub(in crate::cli) after: Option<Space>,
 }
 
 impl MemoryChange<'_> {
-    pub(super) fn no_longer_fits(&self) -> bool {
+    pub(in crate::cli) fn no_longer_fits(&self) -> bool {
         let is_over = |space: Option<Space>| space.is_some_and(|space| space.is_over());
         is_over(self.after) && !is_over(self.before)
     }
 
-    pub(super) fn fits_again(&self) -> bool {
+    pub(in crate::cli) fn fits_again(&self) -> bool {
         let is_over = |space: Option<Space>| space.is_some_and(|space| space.is_over());
         is_over(self.before) && !is_over(self.after)
     }
 }
 
 impl Compared {
-    pub(super) fn of(before: Vec<Kernel>, after: Vec<Kernel>) -> Compared {
+    pub(in crate::cli) fn of(before: Vec<Kernel>, after: Vec<Kernel>) -> Compared {
         let mut named: BTreeMap<(String, String), [Vec<Kernel>; 2]> = BTreeMap::new();
         for (side, kernels) in [before, after].into_iter().enumerate() {
             for kernel in kernels {
@@ -85,7 +85,7 @@ impl Compared {
         (before, others)
     }
 
-    pub(super) fn no_longer_fits(&self) -> usize {
+    pub(in crate::cli) fn no_longer_fits(&self) -> usize {
         let is_over = |it: &&Difference| it.memories().iter().any(MemoryChange::no_longer_fits);
         self.differences.iter().filter(is_over).count()
     }
@@ -118,11 +118,11 @@ fn codes(kernel: &Kernel) -> BTreeMap<&str, usize> {
 
 impl Difference {
     /// As it is now, or was.
-    pub(super) fn kernel(&self) -> &Kernel {
+    pub(in crate::cli) fn kernel(&self) -> &Kernel {
         self.after.as_ref().or(self.before.as_ref()).expect("a difference has a side")
     }
 
-    pub(super) fn memories(&self) -> Vec<MemoryChange<'_>> {
+    pub(in crate::cli) fn memories(&self) -> Vec<MemoryChange<'_>> {
         let space =
             |kernel: &Option<Kernel>, memory: &str| kernel.as_ref().and_then(|it| it.spaces.get(memory)).copied();
         let sides = self.before.iter().chain(&self.after);
@@ -133,17 +133,17 @@ impl Difference {
     }
 
     /// What is found now and was not before: of each code as many as there are more.
-    pub(super) fn new_findings(&self) -> Vec<&Finding> {
+    pub(in crate::cli) fn new_findings(&self) -> Vec<&Finding> {
         more(self.after.as_ref(), self.before.as_ref())
     }
 
     /// The other way round.
-    pub(super) fn gone_findings(&self) -> Vec<&Finding> {
+    pub(in crate::cli) fn gone_findings(&self) -> Vec<&Finding> {
         more(self.before.as_ref(), self.after.as_ref())
     }
 
     /// `target`, `planner` and `status`, where they are others: what they were and what they are.
-    pub(super) fn terms(&self) -> Vec<(&'static str, &str, &str)> {
+    pub(in crate::cli) fn terms(&self) -> Vec<(&'static str, &str, &str)> {
         let (Some(before), Some(after)) = (&self.before, &self.after) else { return Vec::new() };
         let all = [
             ("file", before.file.as_str(), after.file.as_str()),

@@ -23,7 +23,7 @@ pub(super) fn report(compared: &Compared, base: &Base, failures: &[String]) -> S
     format!("{report:#}\n")
 }
 
-fn difference(difference: &Difference) -> Value {
+pub(in crate::cli) fn difference(difference: &Difference) -> Value {
     let memories = difference.memories().into_iter().map(|change| {
         let used = |space: Option<super::side::Space>| space.map_or(Some(0), |space| space.used).map(i128::from);
         let delta = used(change.before).zip(used(change.after)).map(|(before, after)| (after - before) as i64);

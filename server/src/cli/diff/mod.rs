@@ -1,10 +1,10 @@
 //! `tilefit diff BASE`: what a change does to the memories of each kernel.
 
-mod compared;
-mod json;
+pub(super) mod compared;
+pub(super) mod json;
 mod markdown;
-mod side;
-mod text;
+pub(super) mod side;
+pub(super) mod text;
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -30,51 +30,51 @@ pub(super) struct Side {
 
 /// What of a kernel is compared.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) struct Kernel {
+pub(in crate::cli) struct Kernel {
     #[serde(default)]
-    pub(super) file: String,
-    pub(super) name: String,
-    pub(super) line: usize,
-    pub(super) status: String,
-    pub(super) target: String,
-    pub(super) planner: String,
-    pub(super) spaces: BTreeMap<String, Space>,
+    pub(in crate::cli) file: String,
+    pub(in crate::cli) name: String,
+    pub(in crate::cli) line: usize,
+    pub(in crate::cli) status: String,
+    pub(in crate::cli) target: String,
+    pub(in crate::cli) planner: String,
+    pub(in crate::cli) spaces: BTreeMap<String, Space>,
     #[serde(default)]
-    pub(super) diagnostics: Vec<Finding>,
+    pub(in crate::cli) diagnostics: Vec<Finding>,
 }
 
 /// How full a memory is: exactly, or within bounds, of which the upper one may be unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Space {
+pub(in crate::cli) struct Space {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) used: Option<u64>,
+    pub(in crate::cli) used: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) low: Option<u64>,
+    pub(in crate::cli) low: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) high: Option<u64>,
-    pub(super) capacity: Option<u64>,
+    pub(in crate::cli) high: Option<u64>,
+    pub(in crate::cli) capacity: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Finding {
-    pub(super) code: String,
-    pub(super) severity: String,
-    pub(super) line: usize,
-    pub(super) message: String,
+pub(in crate::cli) struct Finding {
+    pub(in crate::cli) code: String,
+    pub(in crate::cli) severity: String,
+    pub(in crate::cli) line: usize,
+    pub(in crate::cli) message: String,
 }
 
 impl Space {
-    pub(super) fn bounds(&self) -> Option<Bounds> {
+    pub(in crate::cli) fn bounds(&self) -> Option<Bounds> {
         self.low.map(|low| Bounds { low, high: self.high })
     }
 
     /// What is used at most, where anything bounds it.
-    pub(super) fn most(&self) -> Option<u64> {
+    pub(in crate::cli) fn most(&self) -> Option<u64> {
         self.used.or(self.high)
     }
 
     /// Surely more than there is. A capacity of 0 is no limit.
-    pub(super) fn is_over(&self) -> bool {
+    pub(in crate::cli) fn is_over(&self) -> bool {
         let limit = self.capacity.filter(|&capacity| capacity > 0);
         limit.is_some_and(|capacity| self.used.or(self.low).is_some_and(|least| least > capacity))
     }
@@ -88,7 +88,7 @@ impl From<&SpacePlan> for Space {
 }
 
 impl Kernel {
-    fn of(file: &str, plan: &KernelPlan) -> Kernel {
+    pub(in crate::cli) fn of(file: &str, plan: &KernelPlan) -> Kernel {
         let finding = |it: &tilefit_analysis::ide::plan_view::PlanDiagnostic| Finding {
             code: it.code.to_owned(),
             severity: it.severity.to_owned(),
@@ -120,7 +120,7 @@ impl Kernel {
 #[derive(Deserialize)]
 pub(super) struct Before {
     schema: u32,
-    pub(super) file: PathBuf,
+    pub(in crate::cli) file: PathBuf,
     kernels: Vec<Kernel>,
 }
 

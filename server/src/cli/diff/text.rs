@@ -64,7 +64,7 @@ fn row(change: &MemoryChange<'_>) -> [String; 5] {
 }
 
 /// `+16 KiB`; nothing where one of both is not one number, or is not there.
-pub(super) fn delta(change: &MemoryChange<'_>) -> String {
+pub(in crate::cli) fn delta(change: &MemoryChange<'_>) -> String {
     let exactly = |space: Option<Space>| space.map_or(Some(0), |space| space.used);
     match (exactly(change.before), exactly(change.after)) {
         (Some(before), Some(after)) if after > before => format!("+{}", amount(change.memory, after - before)),
@@ -74,7 +74,7 @@ pub(super) fn delta(change: &MemoryChange<'_>) -> String {
 }
 
 /// `92 → 101 %`
-pub(super) fn percents(change: &MemoryChange<'_>) -> String {
+pub(in crate::cli) fn percents(change: &MemoryChange<'_>) -> String {
     let of = |space: Space| {
         let capacity = space.capacity.filter(|&capacity| capacity > 0)?;
         Some(space.most().map_or_else(|| "?".to_owned(), |most| percent(most, capacity).to_string()))
@@ -87,7 +87,7 @@ pub(super) fn percents(change: &MemoryChange<'_>) -> String {
 }
 
 /// `168 KiB → 186 KiB of 184 KiB`
-fn sizes(change: &MemoryChange<'_>) -> String {
+pub(in crate::cli) fn sizes(change: &MemoryChange<'_>) -> String {
     let of = |space: &Space| used(change.memory, space.used, space.bounds());
     let sides: Vec<String> = change.before.iter().chain(&change.after).map(of).collect();
     let capacity = |space: Option<Space>| space.and_then(|space| space.capacity).filter(|&capacity| capacity > 0);
@@ -101,7 +101,7 @@ fn sizes(change: &MemoryChange<'_>) -> String {
     format!("{}{capacity}", sides.join(" → "))
 }
 
-pub(super) fn verdict(change: &MemoryChange<'_>) -> String {
+pub(in crate::cli) fn verdict(change: &MemoryChange<'_>) -> String {
     let (is_new, after) = (change.before.is_none(), change.after);
     if change.no_longer_fits() {
         let over = after.and_then(|it| Some(it.used.or(it.low)?.saturating_sub(it.capacity?))).unwrap_or_default();

@@ -12,7 +12,8 @@ use tilefit_answers::ext::{
     TextDocumentContent, TextDocumentContentParams, ViewFileTextParams,
 };
 use tilefit_answers::{
-    self as answers, Abilities, Command, UntoldHint, UntoldLens, View, capabilities, text_document_content,
+    self as answers, Abilities, ActionsAsked, Command, UntoldHint, UntoldLens, View, capabilities,
+    text_document_content,
 };
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::*;
@@ -402,12 +403,12 @@ impl LanguageServer for Backend {
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
-        let (range, only) = (params.range, params.context.only);
-        self.queue.post(Event::LookedAt { uri: params.text_document.uri.clone(), position: range.start });
+        let uri = params.text_document.uri.clone();
+        self.queue.post(Event::LookedAt { uri: uri.clone(), position: params.range.start });
         let creates_files = self.abilities().creates_files;
-        let compute =
-            move |view: &View| answers::code_actions(view, range, only.as_deref(), creates_files, &setting_edit::set);
-        self.queue.ask(params.text_document.uri, OnEdit::GiveUp, compute).await
+        let asked = ActionsAsked::of(params);
+        let compute = move |view: &View| answers::code_actions(view, &asked, creates_files, &setting_edit::set);
+        self.queue.ask(uri, OnEdit::GiveUp, compute).await
     }
 
     async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
