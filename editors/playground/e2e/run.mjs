@@ -253,19 +253,44 @@ await test("a link carries text and target", async () => {
   await page.locator("#target").selectOption("");
 });
 
+/** In the worker: the next thing that it does with a message is a real trap. */
+function trap() {
+  const bytes = [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 116, 0, 0, 10, 5, 1, 3, 0, 0, 11];
+  const module = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(bytes)));
+  TextEncoder.prototype.encode = () => module.exports.t();
+}
+
 await test("a module that traps is started again", async () => {
   await put(overflow);
   await verdict("error");
-  // The next thing that the worker does is a real trap.
-  const trap = () => {
-    const bytes = [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 116, 0, 0, 10, 5, 1, 3, 0, 0, 11];
-    const module = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(bytes)));
-    TextEncoder.prototype.encode = () => module.exports.t();
-  };
   await page.workers()[0].evaluate(trap);
   await put(fits);
   await verdict("fine");
   await until(async () => /started again/.test(await page.locator("#notice").textContent()), "it is said");
+});
+
+await test("one that traps on the first text waits for another", async () => {
+  const other = await context.newPage();
+  const worker = fs.readFileSync(path.join(site, "playground/worker.js"), "utf8");
+  await other.route("**/worker.js", (route) => route.fulfill({ contentType: "text/javascript", body: `(${trap})();${worker}` }));
+  await other.goto(`${web.url}playground/index.html`);
+  await other.locator("#notice", { hasText: "ended unexpectedly (unreachable)" }).filter({ hasText: "starts again when you edit" }).waitFor();
+  await other.unroute("**/worker.js");
+  await other.locator("#source .cm-content").press("Enter");
+  await verdict("error", other);
+  await other.close();
+});
+
+await test("one that does not load is tried again", async () => {
+  const other = await context.newPage();
+  await other.route("**/server.wasm.xz", (route) => route.fulfill({ status: 503 }));
+  await other.goto(`${web.url}playground/index.html`);
+  await other.locator("#notice", { hasText: "cannot be loaded (server.wasm.xz: 503" }).waitFor();
+  await other.unroute("**/server.wasm.xz");
+  await other.locator("#source .cm-content").press("Enter");
+  await verdict("error", other);
+  await other.close();
+  complaints.splice(0, complaints.length, ...complaints.filter((said) => !said.includes("503"))); // the browser's own word
 });
 
 // Before axe, which puts styles into the page.

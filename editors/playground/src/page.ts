@@ -43,7 +43,6 @@ const settings: { target?: string; planner?: string } = {};
 let hasSpoken = false;
 /** The server that ended on this very text waits for another one. */
 let waitsForEdit = false;
-let server: Server;
 
 const client = new LSPClient({
   initializationOptions: settings,
@@ -78,7 +77,10 @@ const client = new LSPClient({
 const source = editor(element("source"), "Kernel", "", [
   python(),
   hints,
-  EditorView.updateListener.of(({ docChanged, selectionSet, startState, view }) => {
+  EditorView.updateListener.of(({ docChanged, selectionSet, startState, transactions, view }) => {
+    if (docChanged && transactions.some((transaction) => transaction.isUserEvent("input") || transaction.isUserEvent("delete"))) {
+      example.value = ""; // it is another text now
+    }
     if (docChanged && waitsForEdit) {
       waitsForEdit = false;
       start();
@@ -121,25 +123,23 @@ function go({ start, end }: lsp.Range): void {
 /** Starts a server with the present text. */
 function start(): void {
   hasSpoken = false;
-  server = new Server((why) => {
-    const said = `The analysis ended unexpectedly (${why}). This is a bug in tilefit.`;
+  const server = new Server((why, hadBegun) => {
+    const said = hadBegun
+      ? `The analysis ended unexpectedly (${why}). This is a bug in tilefit.`
+      : `The analysis cannot be loaded (${why}).`;
+    client.disconnect();
     if (hasSpoken) {
       notice(`${said} It was started again with the present text.`);
-      restart();
+      start();
     } else {
       // It would end again.
       waitsForEdit = true;
       notice(`${said} It starts again when you edit the text.`);
-      verdict("The analysis of this text ended unexpectedly.", "unknown");
+      verdict("The analysis is not running.", "unknown");
     }
   });
   client.connect(server);
   map.watch(place());
-}
-
-function restart(): void {
-  client.disconnect();
-  start();
 }
 
 /** The newest text has these diagnostics. */

@@ -2,26 +2,26 @@
 
 import type { Transport } from "@codemirror/lsp-client";
 
-type Said = string | { ended: string };
+type Said = string | { ended: string; hadBegun: boolean };
 
 export class Server implements Transport {
   private readonly worker = new Worker("worker.js");
   private readonly handlers = new Set<(message: string) => void>();
 
-  /** `ended` hears why, once; the server takes no messages after that. */
-  constructor(ended: (why: string) => void) {
-    const end = (why: string): void => {
+  /** `ended` hears why, once, and whether the server ran before; it takes no messages after that. */
+  constructor(ended: (why: string, hadBegun: boolean) => void) {
+    const end = (why: string, hadBegun: boolean): void => {
       this.stop();
-      ended(why);
+      ended(why, hadBegun);
     };
     this.worker.onmessage = ({ data }: MessageEvent<Said>) => {
       if (typeof data === "string") {
         this.handlers.forEach((handler) => handler(data));
       } else {
-        end(data.ended);
+        end(data.ended, data.hadBegun);
       }
     };
-    this.worker.onerror = (event) => end(event.message || "its program cannot be loaded");
+    this.worker.onerror = (event) => end(event.message || "worker.js", false);
   }
 
   send(message: string): void {
@@ -36,7 +36,7 @@ export class Server implements Transport {
     this.handlers.delete(handler);
   }
 
-  stop(): void {
+  private stop(): void {
     this.worker.onmessage = this.worker.onerror = null;
     this.worker.terminate();
   }

@@ -34,7 +34,7 @@ onmessage = ({ data }: MessageEvent<string>) => {
       run(server, server.turn);
     }, 0);
     rest(server);
-  }, end);
+  }, (error) => end(error, false));
 };
 
 /** The module is shipped compressed, so that it is small from every web server; with xz, since it is a quarter smaller than with gzip. */
@@ -64,12 +64,12 @@ function run(server: Server, call: () => number): boolean {
     said.split("\n").forEach((message) => message && postMessage(message));
     return length > 0;
   } catch (error) {
-    end(error);
+    end(error, true);
     return false;
   }
 }
 
-function end(error: unknown): void {
-  postMessage({ ended: error instanceof Error ? error.message : String(error) });
+function end(error: unknown, hadBegun: boolean): void {
+  postMessage({ ended: error instanceof Error ? error.message : String(error), hadBegun });
   close();
 }
