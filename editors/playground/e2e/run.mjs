@@ -147,6 +147,16 @@ await test("a hover has the address", async () => {
   await page.mouse.move(10, 300);
 });
 
+await test("the keyboard gets the same, and a screen reader hears it", async () => {
+  await page.locator("#source .cm-line", { hasText: "pl.exp(gate)" }).click({ position: { x: 80, y: 8 } });
+  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+i");
+  await until(async () => /squashed[\s\S]*0x20000/.test(await page.locator("#spoken").textContent()), "the words");
+  assert.equal(await page.locator("#source .cm-lsp-hover-tooltip").count(), 1);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("#source .cm-lsp-hover-tooltip").count(), 0);
+});
+
 await test("hints stand beside tiles", async () => {
   await until(() => page.locator("#source .hint").count(), "hints");
   assert.match(await page.locator("#source .hint").first().textContent(), /Vec/);

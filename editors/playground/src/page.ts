@@ -19,6 +19,7 @@ import { diagnostics, plain } from "./diagnostics";
 import { editor } from "./editors";
 import { examples } from "./examples";
 import { hints, refreshHints } from "./hints";
+import { hoverKey } from "./hoverKey";
 import { fromFragment, toFragment } from "./link";
 import type { Shared } from "./link";
 import { MapFrame } from "./map";
@@ -77,6 +78,7 @@ const client = new LSPClient({
 const source = editor(element("source"), "Kernel", "", [
   python(),
   hints,
+  hoverKey((text) => (element("spoken").textContent = text)),
   EditorView.updateListener.of(({ docChanged, selectionSet, startState, transactions, view }) => {
     if (docChanged && transactions.some((transaction) => transaction.isUserEvent("input") || transaction.isUserEvent("delete"))) {
       example.value = ""; // it is another text now
