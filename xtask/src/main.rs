@@ -43,7 +43,7 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<std::ffi::OsString>,
     },
-    /// Take the pictures of README and book anew, of docs/examples in a real VS Code and Neovim
+    /// Take the pictures of README and book anew, of docs/examples in a real VS Code, Neovim and browser
     Pictures,
     /// Compile generated C++ with the headers of pto-isa, and run it on their CPU simulator
     PtoIsa {

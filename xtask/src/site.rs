@@ -48,11 +48,24 @@ pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
     let _folder = shell.push_dir("editors/playground");
     cmd!(shell, "{NPM} run --silent check").run()?;
     cmd!(shell, "{NPM} test --silent").run()?;
-    let out = workspace.target.join("e2e/playground");
-    let _environment = [("TILEFIT_SITE", &*site), ("TILEFIT_CHROMIUM", &*chromium), ("TILEFIT_OUT", &*out)]
-        .map(|(name, value)| shell.push_env(name, value));
-    cmd!(shell, "node e2e/run.mjs").run()?;
+    script(workspace, "run.mjs", &site, &chromium, &workspace.target.join("e2e/playground"))?;
     Ok(Outcome::Passed)
+}
+
+/// Screenshots into `folder`, in light and dark.
+pub(crate) fn pictures(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
+    let site = build(workspace)?;
+    script(workspace, "pictures.mjs", &site, &browser::chromium(workspace)?, folder)
+}
+
+/// Runs a script that uses the page in a browser.
+fn script(workspace: &Workspace, name: &str, site: &Path, chromium: &Path, out: &Path) -> anyhow::Result<()> {
+    let shell = &workspace.shell;
+    let _environment = [("TILEFIT_SITE", site), ("TILEFIT_CHROMIUM", chromium), ("TILEFIT_OUT", out)]
+        .map(|(name, value)| shell.push_env(name, value));
+    let path = workspace.root.join("editors/playground/e2e").join(name);
+    cmd!(shell, "node {path}").run()?;
+    Ok(())
 }
 
 /// Makes the module small.
