@@ -4,12 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tilefit_analysis::project::{Config, ConfigProblem};
-use toml::Table;
+use tilefit_answers::editor_settings;
 
 use crate::tree::{OnDisk, Tree, repository_of};
-
-/// The section of an editor's settings that is ours.
-pub(crate) const SECTION: &str = "tilefit";
 
 /// A file with settings, by its name, and how it is read.
 struct Format {
@@ -61,8 +58,7 @@ impl Settings {
     /// Reads the files anew.
     pub(crate) fn resolve(&self) -> Resolved {
         let mut resolved = self.root.as_ref().map_or_else(Resolved::default, |root| nearest(&OnDisk, root));
-        let editor = resolved.config.apply(&table(&self.editor));
-        resolved.problems.extend(editor.into_iter().map(|problem| format!("tilefit settings: {}", problem.message)));
+        resolved.problems.extend(editor_settings::apply(&mut resolved.config, &self.editor));
         resolved
     }
 }
@@ -104,28 +100,6 @@ pub(crate) fn at(tree: &dyn Tree, folder: &Path, repository: Option<&Path>) -> R
         }
     }
     resolved
-}
-
-/// Editors send `null` for what is not set, which TOML does not have.
-fn table(editor: &Value) -> Table {
-    match to_toml(editor) {
-        Some(toml::Value::Table(table)) => table,
-        _ => Table::new(),
-    }
-}
-
-fn to_toml(value: &Value) -> Option<toml::Value> {
-    Some(match value {
-        Value::Null => return None,
-        Value::Bool(it) => toml::Value::Boolean(*it),
-        Value::Number(it) => it.as_i64().map(toml::Value::Integer).or_else(|| it.as_f64().map(toml::Value::Float))?,
-        Value::String(it) => toml::Value::String(it.clone()),
-        Value::Array(items) => toml::Value::Array(items.iter().filter_map(to_toml).collect()),
-        Value::Object(entries) => {
-            let entries = entries.iter().filter_map(|(key, value)| Some((key.clone(), to_toml(value)?)));
-            toml::Value::Table(entries.collect())
-        }
-    })
 }
 
 #[cfg(test)]

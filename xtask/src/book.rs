@@ -11,10 +11,14 @@ use crate::Workspace;
 
 const MDBOOK: &str = "0.5.4";
 
+/// A folder of the site that is made elsewhere.
+pub(crate) const PLAYGROUND: &str = "playground";
+
 /// The line of the summary that the pages of the diagnostics take the place of.
 const MARKER: &str = "<!-- diagnostics:";
 
-pub(crate) fn build(workspace: &Workspace) -> anyhow::Result<()> {
+/// Answers where it is.
+pub(crate) fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     let mdbook = mdbook(workspace)?;
     let shell = &workspace.shell;
     let book = workspace.target.join("book");
@@ -33,7 +37,7 @@ pub(crate) fn build(workspace: &Workspace) -> anyhow::Result<()> {
     cmd!(shell, "{mdbook} build {docs} --dest-dir {html}").run()?;
     check_links(workspace, &html)?;
     println!("book: {}", html.join("index.html").display());
-    Ok(())
+    Ok(html)
 }
 
 /// Every link within the book leads to a page, and to a place on it that is there.
@@ -52,7 +56,7 @@ fn check_links(workspace: &Workspace, html: &Path) -> anyhow::Result<()> {
             };
             let is_there = match pages.get(&target) {
                 Some(page) => place.is_empty() || attributes(page, &["id"]).any(|id| id == place),
-                None => target.is_file(),
+                None => target.is_file() || target.starts_with(html.join(PLAYGROUND)),
             };
             if !is_there {
                 broken.push(format!("{}: {link}", path.strip_prefix(html)?.display()));

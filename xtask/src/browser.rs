@@ -40,6 +40,11 @@ pub(crate) fn pictures(workspace: &Workspace, folder: &Path) -> anyhow::Result<(
     with_extension(workspace, "pictures.mjs", &modules, folder)
 }
 
+/// Debian's browser.
+pub(crate) fn chromium(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    debian::find(workspace, &CHROMIUM)
+}
+
 /// The `node_modules` with code-server in it, where there is a browser for it.
 pub(crate) fn prepared(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     debian::find(workspace, &CHROMIUM)?;

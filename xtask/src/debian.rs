@@ -35,7 +35,7 @@ pub(crate) fn on_path(binary: &str) -> Option<PathBuf> {
 }
 
 /// As root on a machine with apt; no other machine is changed.
-fn install(workspace: &Workspace, packages: &[&str]) -> anyhow::Result<()> {
+pub(crate) fn install(workspace: &Workspace, packages: &[&str]) -> anyhow::Result<()> {
     let shell = &workspace.shell;
     let is_root = || cmd!(shell, "id -u").quiet().read().is_ok_and(|id| id == "0");
     if on_path("apt-get").is_none() || !is_root() {

@@ -14,6 +14,7 @@ mod mcp;
 mod neovim;
 mod pictures;
 mod pto_isa;
+mod site;
 mod soak;
 mod stranger;
 mod terminal;
@@ -43,13 +44,15 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<std::ffi::OsString>,
     },
-    /// Take the pictures of README and book anew, of docs/examples in a real VS Code and Neovim
+    /// Take the pictures of README and book anew, of docs/examples in a real VS Code, Neovim and browser
     Pictures,
     /// Compile generated C++ with the headers of pto-isa, and run it on their CPU simulator
     PtoIsa {
         /// A checkout of <https://github.com/hw-native-sys/pto-isa>
         checkout: PathBuf,
     },
+    /// Build the book and the playground into one folder, for any web server
+    Site,
     /// Edit and ask for a long time, compare with fresh servers, and report: `--minutes N [--files DIR] [--report FILE]`
     Soak {
         /// Profile of the build
@@ -71,10 +74,11 @@ enum Task {
 fn main() -> ExitCode {
     let result = workspace().and_then(|workspace| match Task::parse() {
         Task::Install(editors) => install::run(&workspace, &editors).map(|()| true),
-        Task::Book => book::build(&workspace).map(|()| true),
+        Task::Book => book::build(&workspace).map(|_| true),
         Task::Differential { profile, arguments } => differential::run(&workspace, &profile, &arguments),
         Task::Pictures => pictures::take(&workspace).map(|()| true),
         Task::PtoIsa { checkout } => pto_isa::run(&workspace, &checkout).map(|()| true),
+        Task::Site => site::build(&workspace).map(|_| true),
         Task::Soak { profile, arguments } => soak::run(&workspace, &profile, &arguments),
         Task::Stranger => stranger::walk(&workspace).map(|()| true),
         Task::Test { steps } => Ok(test::run(&workspace, &steps)),

@@ -1,4 +1,4 @@
-//! `cargo xtask pictures`: the pictures of README and book, of docs/examples in a real VS Code and a real Neovim. The drawings there are made
+//! `cargo xtask pictures`: the pictures of README and book, of docs/examples in a real VS Code, a real Neovim and the playground. The drawings there are made
 //! by tests/tests/book.rs.
 
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use xshell::cmd;
 
 use crate::debian::{self, Tool};
-use crate::{Workspace, browser, neovim};
+use crate::{Workspace, browser, neovim, site};
 
 /// Makes a picture of few colours a quarter of its size.
 const PNGQUANT: Tool = Tool { binary: "pngquant", packages: &["pngquant"], variable: "TILEFIT_PNGQUANT" };
@@ -18,6 +18,7 @@ pub(crate) fn take(workspace: &Workspace) -> anyhow::Result<()> {
     let folder = workspace.target.join("pictures");
     browser::pictures(workspace, &folder)?;
     neovim::picture(workspace, &folder.join("nvim-overflow.png"))?;
+    site::pictures(workspace, &folder)?;
     for picture in workspace.shell.read_dir(&folder)? {
         if picture.extension().is_some_and(|extension| extension == "png") {
             shrink(workspace, &picture)?;

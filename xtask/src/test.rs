@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use clap::ValueEnum;
-use xshell::{Shell, cmd};
+use xshell::cmd;
 
-use crate::{Workspace, book, browser, confirm, emacs, helix, mcp, neovim, vscode};
+use crate::{Workspace, book, browser, confirm, emacs, helix, mcp, neovim, site, vscode};
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Step {
@@ -14,13 +14,13 @@ pub(crate) enum Step {
     Rust,
     Confirm,
     Mcp,
-    Wasm,
     Neovim,
     Vscode,
     Browser,
     Emacs,
     Helix,
     Book,
+    Site,
 }
 
 /// Of a step that did not fail.
@@ -38,13 +38,13 @@ impl Step {
             Step::Rust => "Rust tests",
             Step::Confirm => "confirmation",
             Step::Mcp => "agents over MCP",
-            Step::Wasm => "answers for WebAssembly",
             Step::Neovim => "Neovim end to end",
             Step::Vscode => "VS Code extension",
             Step::Browser => "VS Code in a browser",
             Step::Emacs => "Emacs",
             Step::Helix => "Helix",
             Step::Book => "the book",
+            Step::Site => "the playground",
         }
     }
 
@@ -56,27 +56,16 @@ impl Step {
             Step::Rust => cmd!(shell, "cargo test --workspace --no-fail-fast").run()?,
             Step::Confirm => return confirm::test(workspace),
             Step::Mcp => return mcp::test(workspace),
-            Step::Wasm => return check_answers_for_wasm(shell),
             Step::Neovim => neovim::end_to_end(workspace)?,
             Step::Vscode => vscode::test(workspace)?,
             Step::Browser => return browser::end_to_end(workspace),
-            Step::Book => book::build(workspace)?,
+            Step::Book => _ = book::build(workspace)?,
+            Step::Site => return site::test(workspace),
             Step::Emacs => return emacs::end_to_end(workspace),
             Step::Helix => return helix::end_to_end(workspace),
         }
         Ok(Outcome::Passed)
     }
-}
-
-/// What a page in a browser runs. The compiler of the host makes the C in it, since nothing is linked.
-fn check_answers_for_wasm(shell: &Shell) -> anyhow::Result<Outcome> {
-    const TARGET: &str = "wasm32-unknown-unknown";
-    let installed = cmd!(shell, "rustup target list --installed").read().unwrap_or_default();
-    if !installed.lines().any(|target| target == TARGET) {
-        return Ok(Outcome::Skipped(format!("`rustup target add {TARGET}` installs what it needs")));
-    }
-    cmd!(shell, "cargo check -p tilefit-answers --target {TARGET}").env("CC_wasm32_unknown_unknown", "cc").run()?;
-    Ok(Outcome::Passed)
 }
 
 /// Runs the steps that are asked for, or all; true when every one passed.

@@ -63,8 +63,8 @@ pub(crate) fn install(workspace: &Workspace, vsix: &Path) -> anyhow::Result<bool
     Ok(true)
 }
 
-/// No install script is needed, and some of them reach for servers outside of the registry. What is installed already stays.
-fn install_dependencies(workspace: &Workspace) -> anyhow::Result<()> {
+/// Of the package in the current folder. No install script is needed, and some of them reach for servers outside of the registry. What is installed already stays.
+pub(crate) fn install_dependencies(workspace: &Workspace) -> anyhow::Result<()> {
     let shell = &workspace.shell;
     let written = |path: &str| fs::metadata(shell.current_dir().join(path)).and_then(|file| file.modified()).ok();
     if written("node_modules/.package-lock.json") > written("package-lock.json") {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tilefit_analysis::ide::memory_map::scale::Scale;
 use tilefit_analysis::ide::memory_map::{Totals, Trial};
 use tilefit_analysis::ide::{KernelConfigurations, MemoryMap};
+use tilefit_analysis::project::Config;
 use tilefit_analysis::target::{Planner, Target};
 
 pub const VIEW_FILE_TEXT: &str = "tilefit/viewFileText";
@@ -260,6 +261,21 @@ pub struct SettingsInForce {
     /// The GPU of TLX kernels whose scenario names none.
     pub arch: String,
     pub from: SettingsFrom,
+}
+
+impl SettingsInForce {
+    pub fn of(config: &Config) -> Self {
+        SettingsInForce {
+            target: config.target.name().to_owned(),
+            planner: config.planner.name().to_owned(),
+            arch: config.tlx_arch.name().to_owned(),
+            from: SettingsFrom {
+                target: config.giver_of("target").to_owned(),
+                planner: config.giver_of("planner").to_owned(),
+                arch: config.giver_of("tlx.arch").to_owned(),
+            },
+        }
+    }
 }
 
 /// Where each of them comes from: `default`, `settings` (of the client), `tilefit.toml` or `pyproject.toml`.

@@ -19,8 +19,9 @@ use tilefit_analysis::confirm::{Answers, KernelsAsked};
 use tilefit_analysis::project::{Config, Confirm};
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_answers::convert::path_of;
-use tilefit_answers::ext::{MapOptions, SettingsFrom, SettingsInForce};
-use tilefit_answers::{self as answers, View};
+use tilefit_answers::ext::{MapOptions, SettingsInForce};
+use tilefit_answers::panics::panic_message;
+use tilefit_answers::{self as answers, View, Watches};
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -32,12 +33,11 @@ use self::event::Event;
 use self::importers::Importers;
 use self::queue::Queue;
 use super::outbox::{Outbox, ToClient};
-use super::panics::panic_message;
 use super::revision::Revision;
 use super::tasks::background_search::{self, BackgroundSearch};
 use super::tasks::confirmation::{self, Asked, Confirmations, Job, News, Replied};
 use super::tasks::diagnostics::{self, Diagnosed, DiagnosisResult};
-use super::tasks::memory_map::{self, Watches};
+use super::tasks::memory_map;
 use super::tasks::preview::{self, Previews};
 use super::tasks::query::Query;
 use super::tasks::workspace::{OpenFile, Workspace};
@@ -333,16 +333,7 @@ impl MainLoop {
         if self.config.is_some() {
             self.outbox.send(ToClient::Refresh);
         }
-        self.outbox.send(ToClient::Settings(SettingsInForce {
-            target: config.target.name().to_owned(),
-            planner: config.planner.name().to_owned(),
-            arch: config.tlx_arch.name().to_owned(),
-            from: SettingsFrom {
-                target: config.giver_of("target").to_owned(),
-                planner: config.giver_of("planner").to_owned(),
-                arch: config.giver_of("tlx.arch").to_owned(),
-            },
-        }));
+        self.outbox.send(ToClient::Settings(SettingsInForce::of(&config)));
         self.host.set_config(config.clone());
         self.config = Some(config);
         self.selection = Arc::new(selection);

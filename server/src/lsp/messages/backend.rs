@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::Serialize;
 use serde_json::Value;
+use tilefit_answers::editor_settings::section;
 use tilefit_answers::ext::{
     Configurations, ConfigurationsParams, FileText, GeneratedCode, KernelIr, MemoryMapAnswer, MemoryMapParams,
     TextDocumentContent, TextDocumentContentParams, ViewFileTextParams,
@@ -31,7 +32,7 @@ use crate::lsp::tasks::preview::{PreviewFolder, PreviewTarget};
 use crate::lsp::tasks::query::{OnEdit, content_modified};
 use crate::lsp::tasks::search;
 use crate::lsp::tasks::symbols::{self, KernelNames};
-use crate::settings::{SECTION, Settings};
+use crate::settings::Settings;
 use crate::{disk, setting_edit};
 
 pub(crate) struct Backend {
@@ -445,11 +446,6 @@ fn to_value(answer: Option<impl Serialize>) -> Result<Option<Value>> {
 /// For people: why what they asked for is not done (LSP 3.17, `RequestFailed`).
 fn request_failed(why: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: why.into(), data: None }
-}
-
-/// The section `tilefit` of `settings`, or all of it for a client that sends the section alone.
-fn section(mut settings: Value) -> Value {
-    settings.get_mut(SECTION).map(Value::take).unwrap_or(settings)
 }
 
 #[expect(deprecated, reason = "clients older than LSP 3.6 know no workspace folders")]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tilefit_answers::Abilities;
+use tilefit_answers::editor_settings::SECTION;
 use tilefit_answers::ext::{
     MemoryMapNotification, RefreshTextDocumentContent, SettingsNotification, TEXT_DOCUMENT_CONTENT,
     TextDocumentContentParams,
@@ -18,7 +19,7 @@ use super::progress::Progresses;
 use crate::lsp::main_loop::event::Event;
 use crate::lsp::main_loop::queue::Queue;
 use crate::lsp::outbox::{Outbox, ToClient};
-use crate::settings::{self, SECTION};
+use crate::settings;
 use crate::terminal::complain;
 
 /// Delivers what is in the outbox. A request to the client runs beside, so that a slow answer holds up nothing.

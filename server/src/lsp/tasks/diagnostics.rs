@@ -3,11 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tilefit_analysis::memory::OpenSearch;
+use tilefit_answers::panics::panic_message;
 use tilefit_answers::{self as answers, View};
 use tilefit_syntax::TextRange;
 use tower_lsp::ls_types::{Diagnostic, Uri};
 
-use crate::lsp::panics::panic_message;
 use crate::lsp::revision::Revision;
 
 pub(crate) struct Diagnosed {

@@ -1,0 +1,71 @@
+// Puts the page together: node build.mjs OUT MODULE XZ
+//
+// OUT is the folder of the page, MODULE the server as WebAssembly, XZ the program that
+// makes it small.
+
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import zlib from "node:zlib";
+
+import * as esbuild from "esbuild";
+
+const [out, module, xz] = process.argv.slice(2);
+const here = path.dirname(fileURLToPath(import.meta.url));
+
+const entries = {
+  page: "src/page.ts",
+  worker: "src/worker/worker.ts",
+  map: "src/frame.ts",
+  "page.style": "src/page.css",
+  "map.style": "src/map.css",
+  "editor.style": "src/editor.css",
+};
+const { metafile } = await esbuild.build({
+  absWorkingDir: here,
+  entryPoints: entries,
+  outdir: path.resolve(out),
+  bundle: true,
+  format: "esm",
+  target: "es2023",
+  minify: true,
+  metafile: true,
+  loader: { ".py": "text" },
+  logLevel: "warning",
+});
+fs.cpSync(path.join(here, "public"), out, { recursive: true });
+fs.writeFileSync(path.join(out, "server.wasm.xz"), compressed(module));
+fs.writeFileSync(path.join(out, "licenses.txt"), licenses(Object.keys(metafile.inputs)));
+
+function compressed(file) {
+  const { status, stdout, stderr, error } = spawnSync(xz, ["-9e", "--check=crc32", "--stdout", "--keep", file], { maxBuffer: 2 ** 26 });
+  if (status !== 0) {
+    throw error ?? new Error(`xz: ${stderr}`);
+  }
+  return stdout;
+}
+
+/** Of the packages that are in the page: what each comes with. */
+function licenses(inputs) {
+  const names = inputs.flatMap((input) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []);
+  const texts = [...new Set(names)].sort().map((name) => {
+    const folder = path.join(here, "node_modules", name);
+    const file = fs.readdirSync(folder).find((file) => /^licen[sc]e/i.test(file));
+    const { license, author, homepage } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"));
+    const text = file ? fs.readFileSync(path.join(folder, file), "utf8") : `${license}, ${author?.name ?? author}, ${homepage}\n`;
+    return `${name}\n\n${text}`;
+  });
+  return texts.join(`\n${"-".repeat(72)}\n\n`);
+}
+
+let [all, zipped] = [0, 0];
+for (const file of fs.readdirSync(out)) {
+  const bytes = fs.readFileSync(path.join(out, file));
+  if (file !== "licenses.txt") {
+    all += bytes.length;
+    zipped += Math.min(bytes.length, zlib.gzipSync(bytes, { level: 9 }).length);
+  }
+}
+const kb = (bytes) => `${Math.round(bytes / 1000)} kB`;
+console.log(`playground: ${kb(fs.statSync(module).size)} of WebAssembly; ${kb(all)} to load as the files are, ${kb(zipped)} from a server that compresses (gzip)`);

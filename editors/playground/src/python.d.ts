@@ -1,0 +1,5 @@
+/** The bundler makes a text of it. */
+declare module "*.py" {
+  const text: string;
+  export default text;
+}

@@ -1,0 +1,160 @@
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use super::Session;
+
+const URI: &str = "tilefit:/kernel.py";
+
+const KERNEL: &str = "\
+import pypto.language as pl
+
+COLS = 256
+
+@pl.function(type=pl.FunctionType.InCore)
+def k(a: pl.Tensor[[128, COLS], pl.FP32], out: pl.Out[pl.Tensor[[128, COLS], pl.FP32]]):
+    x = pl.load(a, [0, 0], [128, COLS])
+    out = pl.store(x, [0, 0], out)
+    return out
+";
+
+/// A client that has opened a document.
+struct Client(Session, String);
+
+impl Client {
+    fn new(text: &str) -> Self {
+        let mut client = Client(Session::default(), text.to_owned());
+        let capabilities = json!({ "experimental": { "tilefitSettings": true } });
+        client.request("initialize", json!({ "capabilities": capabilities }));
+        let document = json!({ "uri": URI, "languageId": "python", "version": 0, "text": text });
+        client.notify("textDocument/didOpen", json!({ "textDocument": document }));
+        client
+    }
+
+    fn send(&mut self, message: &Value) -> Vec<Value> {
+        parsed(self.0.receive(&message.to_string()))
+    }
+
+    fn request(&mut self, method: &str, params: Value) -> Value {
+        let message = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
+        let said = self.send(&message);
+        let answer = said.into_iter().find(|said| said["id"] == 7);
+        answer.unwrap_or_else(|| panic!("no answer to {method}"))
+    }
+
+    fn notify(&mut self, method: &str, params: Value) -> Vec<Value> {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
+    }
+
+    fn replace(&mut self, version: i32, old: &str, new: &str) {
+        let at = self.1.find(old).expect("it is there");
+        let line = self.1[..at].matches('\n').count();
+        let column = at - self.1[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        self.1.replace_range(at..at + old.len(), new);
+        let start = json!({ "line": line, "character": column });
+        let end = json!({ "line": line, "character": column + old.len() });
+        let change = json!({ "range": { "start": start, "end": end }, "text": new });
+        let document = json!({ "uri": URI, "version": version });
+        self.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [change] }));
+    }
+
+    fn turn(&mut self) -> Vec<Value> {
+        parsed(self.0.turn())
+    }
+
+    fn at(line: u32, character: u32) -> Value {
+        json!({ "textDocument": { "uri": URI }, "position": { "line": line, "character": character } })
+    }
+}
+
+fn parsed(said: Vec<String>) -> Vec<Value> {
+    said.iter().map(|said| serde_json::from_str(said).expect("JSON")).collect()
+}
+
+/// Versions and messages of the diagnostics, and the methods of all else.
+fn check(said: &[Value], expected: Expect) {
+    let lines = said.iter().map(|said| match said["method"].as_str() {
+        Some("textDocument/publishDiagnostics") => {
+            let messages = said["params"]["diagnostics"].as_array().expect("a list").iter();
+            let codes: Vec<_> = messages.map(|found| found["code"].as_str().unwrap_or_default()).collect();
+            format!("diagnostics of {}: {}", said["params"]["version"], codes.join(" "))
+        }
+        method => method.unwrap_or("an answer").to_owned(),
+    });
+    expected.assert_eq(&lines.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn edits_are_diagnosed_together() {
+    let mut client = Client::new(KERNEL);
+    check(&client.turn(), expect![[r#"diagnostics of 0: "#]]);
+    client.replace(1, "256", "512");
+    client.replace(2, "= 512", "= 511");
+    client.replace(3, "= 511", "= 512");
+    check(&client.turn(), expect![[r#"diagnostics of 3: capacity-exceeded"#]]);
+    check(&client.turn(), expect![""]);
+}
+
+#[test]
+fn a_request_is_answered_of_the_newest_text() {
+    let mut client = Client::new(KERNEL);
+    client.replace(1, "256", "128");
+    let hover = client.request("textDocument/hover", Client::at(6, 4));
+    let text = hover["result"]["contents"]["value"].as_str().expect("a hover");
+    assert!(text.contains("64 KiB"), "{text}");
+    let code = client.request("tilefit/generatedCode", Client::at(6, 4));
+    assert_eq!((&code["result"]["kernel"], &code["result"]["version"]), (&json!("k"), &json!(1)));
+}
+
+#[test]
+fn a_watched_map_follows_the_diagnostics() {
+    let mut client = Client::new(KERNEL);
+    client.turn();
+    check(&client.notify("tilefit/watchMemoryMap", Client::at(6, 4)), expect![[r#"tilefit/memoryMapChanged"#]]);
+    client.replace(1, "256", "512");
+    check(
+        &client.turn(),
+        expect![[r#"
+        diagnostics of 1: capacity-exceeded
+        tilefit/memoryMapChanged"#]],
+    );
+}
+
+#[test]
+fn settings_count_at_once() {
+    let mut client = Client::new(KERNEL);
+    client.replace(1, "256", "400"); // 200 KiB
+    check(&client.turn(), expect![[r#"diagnostics of 1: capacity-exceeded"#]]);
+    let settings = json!({ "settings": { "tilefit": { "target": "ascend950" } } });
+    check(&client.notify("workspace/didChangeConfiguration", settings), expect![[r#"tilefit/settings"#]]);
+    check(&client.turn(), expect![[r#"diagnostics of 1: "#]]);
+    let settings = json!({ "settings": { "tarjet": "ascend950" } });
+    check(
+        &client.notify("workspace/didChangeConfiguration", settings),
+        expect![[r#"
+            window/showMessage
+            tilefit/settings"#]],
+    );
+}
+
+#[test]
+fn what_is_not_understood_is_refused() {
+    let mut client = Client::new(KERNEL);
+    assert_eq!(client.request("textDocument/moniker", Client::at(0, 0))["error"]["code"], -32601);
+    assert_eq!(client.request("textDocument/hover", json!({}))["error"]["code"], -32602);
+    let elsewhere =
+        json!({ "textDocument": { "uri": "tilefit:/other.py" }, "position": { "line": 0, "character": 0 } });
+    assert_eq!(client.request("textDocument/hover", elsewhere)["error"]["code"], -32602);
+    check(&parsed(client.0.receive("{")), expect![[r#"window/logMessage"#]]);
+    check(&client.notify("textDocument/didChange", json!({ "version": 1 })), expect![[r#"window/logMessage"#]]);
+}
+
+#[test]
+fn nothing_is_offered_that_is_refused() {
+    let mut session = Session::default();
+    let initialize = json!({ "id": 1, "method": "initialize", "params": { "capabilities": {} } });
+    let said = parsed(session.receive(&initialize.to_string()));
+    let offered = &said.last().expect("an answer")["result"]["capabilities"];
+    for absent in ["workspaceSymbolProvider", "callHierarchyProvider", "executeCommandProvider", "diagnosticProvider"] {
+        assert!(offered.get(absent).is_none(), "{absent}: {offered}");
+    }
+}
