@@ -92,10 +92,11 @@ impl Stranger<'_> {
             Ok(cmd!(shell, "{pip} install --quiet --disable-pip-version-check {wheel}").run()?)
         })?;
         clock.time("tilefit check --exit-zero .", || Ok(cmd!(shell, "tilefit check --exit-zero .").run()?))?;
-        let entry = self.workspace.root.join("packaging/nvim-lspconfig/lsp/tilefit.lua");
-        shell.copy_file(entry, home.join(".config/nvim/lsp/tilefit.lua"))?;
-        shell.write_file(home.join(".config/nvim/init.lua"), "vim.lsp.enable('tilefit')\n")?;
-        clock.time("Neovim, from its start to the squiggle", || self.in_neovim(&project))?;
+        neovim::install_entry(self.workspace, &home.join(".config"))?;
+        let overflow = project.join("overflow.py");
+        clock.time("Neovim, from its start to the squiggle", || {
+            neovim::squiggle(self.workspace, &self.nvim, &overflow)
+        })?;
         clock.time("code --install-extension tilefit", || {
             Ok(cmd!(shell, "code --install-extension {extension}").ignore_stdout().run()?)
         })?;
@@ -113,7 +114,9 @@ impl Stranger<'_> {
         })?;
         clock.time("cargo xtask install --nvim", || Ok(cmd!(shell, "cargo xtask install --nvim").run()?))?;
         let examples = checkout.join("docs/examples");
-        clock.time("Neovim, from its start to the squiggle", || self.in_neovim(&examples))?;
+        clock.time("Neovim, from its start to the squiggle", || {
+            neovim::squiggle(self.workspace, &self.nvim, &examples.join("overflow.py"))
+        })?;
         clock.time("cargo xtask install --vscode", || Ok(cmd!(shell, "cargo xtask install --vscode").run()?))?;
         clock.time("VS Code, with its own start, to the squiggle", || self.in_vscode(&examples))?;
         if tests {
@@ -154,14 +157,6 @@ impl Stranger<'_> {
             ("TILEFIT_OUT", state),
         ];
         Ok(environment.into_iter().map(|(name, value): (&str, PathBuf)| shell.push_env(name, value)).collect())
-    }
-
-    fn in_neovim(&self, project: &Path) -> anyhow::Result<()> {
-        let (shell, nvim) = (&self.workspace.shell, &self.nvim);
-        let wait =
-            "lua if not vim.wait(60000, function() return #vim.diagnostic.get(0) > 0 end, 5) then vim.cmd.cquit() end";
-        let example = project.join("overflow.py");
-        Ok(cmd!(shell, "{nvim} --headless -i NONE -n {example} -c {wait} -c qall!").run()?)
     }
 
     fn in_vscode(&self, project: &Path) -> anyhow::Result<()> {
