@@ -156,6 +156,15 @@ impl Compiler {
     }
 }
 
+/// The releases of Triton that shared and tensor memory are compared with, by `cargo xtask test confirm`: packages of an environment, one a line.
+const TRITON: &str = include_str!("triton/compilers.txt");
+
+/// Every compiler that answers were compared with: `PyPTO e2d0f78ae, triton 3.9.0`.
+pub fn compared_with() -> String {
+    let triton = TRITON.lines().map(|packages| packages.replace("==", " ").replacen(" triton-", " with triton-", 1));
+    std::iter::once(format!("{} {}", COMPILER.name, COMPILER.commit)).chain(triton).collect::<Vec<_>>().join(", ")
+}
+
 /// A target with the capacities that the configuration replaces.
 #[derive(Debug, Clone, Copy)]
 pub struct Machine<'a> {

@@ -26,7 +26,7 @@ use std::sync::LazyLock;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
 use tilefit_analysis::project::{Config, SETTINGS, Setting, Shape};
-use tilefit_analysis::target::COMPILER;
+use tilefit_analysis::target::{COMPILER, compared_with};
 
 use self::projects::Projects;
 use crate::lsp;
@@ -34,15 +34,21 @@ use crate::terminal::{self, complain, fail};
 use crate::tree::OnDisk;
 
 #[derive(Parser)]
-#[command(name = "tilefit", version = VERSION.as_str(), about = "Shows where the tiles of a kernel are placed in memory, and what does not fit")]
+#[command(name = "tilefit", version = VERSION.as_str(), long_version = COMPILERS.as_str(), about = "Shows where the tiles of a kernel are placed in memory, and what does not fit")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
 
-/// With the compiler that plans are for.
-static VERSION: LazyLock<String> =
-    LazyLock::new(|| format!("{} (plans as {})", env!("CARGO_PKG_VERSION"), COMPILER.named()));
+/// With the commit, where it is known (`build.rs`).
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let commit = option_env!("TILEFIT_COMMIT").map(|commit| format!(" ({commit})"));
+    format!("{}{}", env!("CARGO_PKG_VERSION"), commit.unwrap_or_default())
+});
+
+/// With the compilers, too: the one that plans are for, and all that answers were compared with.
+static COMPILERS: LazyLock<String> =
+    LazyLock::new(|| format!("{}\nplans as: {}\ncompared with: {}", *VERSION, COMPILER.named(), compared_with()));
 
 #[derive(Subcommand)]
 enum Command {

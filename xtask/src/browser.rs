@@ -53,7 +53,7 @@ pub(crate) fn prepared(workspace: &Workspace) -> anyhow::Result<PathBuf> {
 
 fn with_extension(workspace: &Workspace, name: &str, modules: &Path, out: &Path) -> anyhow::Result<()> {
     let server = workspace.build_server("dev")?;
-    let vsix = vscode::package(workspace, &server)?;
+    let vsix = vscode::package_here(workspace, &server)?;
     let shell = &workspace.shell;
     let examples = workspace.root.join("docs/examples");
     let _environment = [("TILEFIT_VSIX", &*vsix), ("TILEFIT_EXAMPLES", &*examples), ("TILEFIT_OUT", out)]

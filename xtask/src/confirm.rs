@@ -2,25 +2,23 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context;
 use xshell::cmd;
 
-use crate::Workspace;
 use crate::test::Outcome;
+use crate::{Workspace, python};
 
-/// Environments by their folders, with what is installed into each.
-const COMPILERS: [(&str, &[&str]); 2] = [
-    ("confirm/triton-3.9", &["triton==3.9.0"]),
-    ("confirm/triton-3.8", &["triton==3.8.0", "triton-utlx==3.8.0.post16"]),
-];
+/// The packages of an environment, one a line; `tilefit --version` names them.
+const COMPILERS: &str = include_str!("../../analysis/src/triton/compilers.txt");
 
 pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
     let shell = &workspace.shell;
     cmd!(shell, "python3 -m unittest tests/confirm/test_driver.py tests/confirm/test_pypto.py").run()?;
     let mut missing = Vec::new();
-    for (name, packages) in COMPILERS {
-        match environment(workspace, name, packages) {
+    for packages in COMPILERS.lines() {
+        match environment(workspace, packages) {
             Ok(python) => cmd!(shell, "{python} -m unittest tests/confirm/test_triton.py").run()?,
-            Err(_) => missing.push(packages[0]),
+            Err(_) => missing.push(packages),
         }
     }
     Ok(match missing.as_slice() {
@@ -31,21 +29,11 @@ pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
 
 /// A Python with Triton.
 pub(crate) fn triton(workspace: &Workspace) -> anyhow::Result<PathBuf> {
-    let (name, packages) = COMPILERS[0];
-    environment(workspace, name, packages)
+    environment(workspace, COMPILERS.lines().next().context("a compiler")?)
 }
 
-/// The Python of an environment with these packages, in a folder of `target`; it is made once.
-pub(crate) fn environment(workspace: &Workspace, folder: &str, packages: &[&str]) -> anyhow::Result<PathBuf> {
-    let shell = &workspace.shell;
-    let folder = workspace.target.join(folder);
-    let python = folder.join("bin/python");
-    let done = folder.join("installed");
-    if !done.exists() {
-        cmd!(shell, "python3 -m venv --clear {folder}").run()?;
-        cmd!(shell, "{python} -m pip install --quiet --disable-pip-version-check --no-cache-dir {packages...}")
-            .run()?;
-        shell.write_file(&done, "")?;
-    }
-    Ok(python)
+/// The Python of an environment with these packages.
+fn environment(workspace: &Workspace, packages: &str) -> anyhow::Result<PathBuf> {
+    let packages: Vec<_> = packages.split(' ').collect();
+    python::environment(workspace, &workspace.target.join("confirm").join(packages[0].replace("==", "-")), &packages)
 }

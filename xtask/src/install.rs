@@ -29,7 +29,7 @@ pub(crate) fn run(workspace: &Workspace, editors: &Editors) -> anyhow::Result<()
         println!("Open a kernel in Neovim. `:checkhealth tilefit` tells whether all is well.");
     }
     if editors.vscode {
-        let vsix = vscode::package(workspace, &server)?;
+        let vsix = vscode::package_here(workspace, &server)?;
         println!("extension: {}", vsix.display());
         if vscode::install(workspace, &vsix)? {
             println!("Installed. Reload the VS Code windows that are open.");

@@ -4,6 +4,7 @@
 
 mod book;
 mod browser;
+mod clock;
 mod confirm;
 mod debian;
 mod differential;
@@ -14,9 +15,10 @@ mod mcp;
 mod neovim;
 mod pictures;
 mod pto_isa;
+mod python;
+mod release;
 mod site;
 mod soak;
-mod stranger;
 mod terminal;
 mod test;
 mod vscode;
@@ -35,6 +37,8 @@ enum Task {
     Install(install::Editors),
     /// Build the book of `docs/`
     Book,
+    /// Time a newcomer's way to a squiggle in VS Code and in Neovim: from a clean checkout, and with the wheel
+    Clock(clock::Options),
     /// Compare random kernels, or files, with the compiler that they are written for, where that is installed
     Differential {
         /// Profile of the build
@@ -62,8 +66,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<std::ffi::OsString>,
     },
-    /// Time the way from a clean checkout to a squiggle in VS Code and in Neovim
-    Stranger,
+    /// Build the wheel and the extension of a release, install each into a clean environment and try it there; nothing is published
+    Release(release::Options),
     /// Run every test: formatting, clippy, Rust, Neovim end to end, VS Code extension
     Test {
         /// Only these steps
@@ -75,12 +79,13 @@ fn main() -> ExitCode {
     let result = workspace().and_then(|workspace| match Task::parse() {
         Task::Install(editors) => install::run(&workspace, &editors).map(|()| true),
         Task::Book => book::build(&workspace).map(|_| true),
+        Task::Clock(options) => clock::run(&workspace, &options).map(|()| true),
         Task::Differential { profile, arguments } => differential::run(&workspace, &profile, &arguments),
         Task::Pictures => pictures::take(&workspace).map(|()| true),
         Task::PtoIsa { checkout } => pto_isa::run(&workspace, &checkout).map(|()| true),
+        Task::Release(options) => release::dry_run(&workspace, &options).map(test::Outcome::report),
         Task::Site => site::build(&workspace).map(|_| true),
         Task::Soak { profile, arguments } => soak::run(&workspace, &profile, &arguments),
-        Task::Stranger => stranger::walk(&workspace).map(|()| true),
         Task::Test { steps } => Ok(test::run(&workspace, &steps)),
     });
     match result {

@@ -3,13 +3,13 @@
 use xshell::cmd;
 
 use crate::test::Outcome;
-use crate::{Workspace, confirm};
+use crate::{Workspace, python};
 
 /// With what the tests themselves import.
 const CLIENT: [&str; 2] = ["mcp==2.3.0", "jsonschema==4.26.0"];
 
 pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
-    let python = match confirm::environment(workspace, "mcp", &CLIENT) {
+    let python = match python::environment(workspace, &workspace.target.join("mcp"), &CLIENT) {
         Ok(python) => python,
         Err(error) => return Ok(Outcome::Skipped(format!("{} needs Python 3.10 and PyPI: {error:#}", CLIENT[0]))),
     };

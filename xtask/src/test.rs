@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use xshell::cmd;
 
-use crate::{Workspace, book, browser, confirm, emacs, helix, mcp, neovim, site, vscode};
+use crate::{Workspace, book, browser, confirm, emacs, helix, mcp, neovim, release, site, vscode};
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Step {
@@ -19,6 +19,7 @@ pub(crate) enum Step {
     Browser,
     Emacs,
     Helix,
+    Release,
     Book,
     Site,
 }
@@ -28,6 +29,16 @@ pub(crate) enum Outcome {
     Passed,
     /// For want of a tool; why.
     Skipped(String),
+}
+
+impl Outcome {
+    /// For a command by itself: true, and says what was skipped.
+    pub(crate) fn report(self) -> bool {
+        if let Outcome::Skipped(why) = self {
+            println!("SKIPPED: {why}");
+        }
+        true
+    }
 }
 
 impl Step {
@@ -43,6 +54,7 @@ impl Step {
             Step::Browser => "VS Code in a browser",
             Step::Emacs => "Emacs",
             Step::Helix => "Helix",
+            Step::Release => "release",
             Step::Book => "the book",
             Step::Site => "the playground",
         }
@@ -63,6 +75,7 @@ impl Step {
             Step::Site => return site::test(workspace),
             Step::Emacs => return emacs::end_to_end(workspace),
             Step::Helix => return helix::end_to_end(workspace),
+            Step::Release => return release::dry_run(workspace, &release::Options::quick()),
         }
         Ok(Outcome::Passed)
     }

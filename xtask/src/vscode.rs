@@ -5,9 +5,12 @@ use std::{env, fs};
 
 use xshell::cmd;
 
-use crate::Workspace;
+use crate::{Workspace, release};
 
 pub(crate) const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
+/// Stands for where the project is published.
+const REPOSITORY: &str = "https://github.com/tilefit/tilefit";
+
 const CODE: &str = if cfg!(windows) { "code.cmd" } else { "code" };
 
 /// Type check, unit tests, bundle and package, without a server inside.
@@ -17,40 +20,44 @@ pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<()> {
     install_dependencies(workspace)?;
     cmd!(shell, "{NPM} run --silent check").run()?;
     cmd!(shell, "{NPM} test --silent").run()?;
-    cmd!(shell, "{NPM} run --silent package").run()?;
-    Ok(())
+    package(workspace, &workspace.target.join("tilefit.vsix"), None, None)
 }
 
-/// Packages the extension with `server` inside; answers where the `.vsix` is.
-pub(crate) fn package(workspace: &Workspace, server: &Path) -> anyhow::Result<PathBuf> {
+/// Packages the extension with a server inside, for the platform that VS Code has this name for; without one, the extension looks for a server
+/// in the Python environment and on PATH.
+pub(crate) fn package(
+    workspace: &Workspace,
+    vsix: &Path,
+    platform: Option<&str>,
+    server: Option<&Path>,
+) -> anyhow::Result<()> {
     let shell = &workspace.shell;
     let _folder = shell.push_dir("editors/vscode");
     install_dependencies(workspace)?;
-    shell.create_dir("server")?;
-    shell.copy_file(server, format!("server/tilefit{}", env::consts::EXE_SUFFIX))?;
-    // VS Code refuses a server for another platform, rather than failing to start it.
-    let target = platform().map(|platform| ["--target", platform]).into_iter().flatten();
-    let packaged = cmd!(shell, "{NPM} run --silent package --").args(target).run();
+    shell.copy_file("../../CHANGELOG.md", ".")?;
     shell.remove_path("server")?;
-    packaged?;
-    Ok(shell.current_dir().join("tilefit.vsix"))
+    if let Some(server) = server {
+        shell.create_dir("server")?;
+        shell.copy_file(server, format!("server/tilefit{}", env::consts::EXE_SUFFIX))?;
+    }
+    // VS Code refuses a server for another platform, rather than failing to start it.
+    let target = platform.into_iter().flat_map(|platform| ["--target", platform]);
+    // The gallery shows the README, and needs whole addresses in it.
+    let folder = |kind: &str| format!("{REPOSITORY}/{kind}/v{}/editors/vscode", env!("CARGO_PKG_VERSION"));
+    let (pages, images) = (folder("blob"), folder("raw"));
+    let links = ["--baseContentUrl", &pages, "--baseImagesUrl", &images];
+    let packaged = cmd!(shell, "{NPM} run --silent package -- --out {vsix} {links...}").args(target).run();
+    for made in ["server", "CHANGELOG.md"] {
+        shell.remove_path(made)?;
+    }
+    Ok(packaged?)
 }
 
-/// The name that VS Code has for this platform.
-fn platform() -> Option<&'static str> {
-    let musl = cfg!(target_env = "musl");
-    Some(match (env::consts::OS, env::consts::ARCH) {
-        ("linux", "x86_64") if musl => "alpine-x64",
-        ("linux", "aarch64") if musl => "alpine-arm64",
-        ("linux", "x86_64") => "linux-x64",
-        ("linux", "aarch64") => "linux-arm64",
-        ("linux", "arm") => "linux-armhf",
-        ("macos", "x86_64") => "darwin-x64",
-        ("macos", "aarch64") => "darwin-arm64",
-        ("windows", "x86_64") => "win32-x64",
-        ("windows", "aarch64") => "win32-arm64",
-        _ => return None,
-    })
+/// Packages the extension with a server of this machine; answers where the `.vsix` is.
+pub(crate) fn package_here(workspace: &Workspace, server: &Path) -> anyhow::Result<PathBuf> {
+    let vsix = workspace.target.join("tilefit.vsix");
+    package(workspace, &vsix, release::vscode_platform(workspace)?, Some(server))?;
+    Ok(vsix)
 }
 
 /// Installs the `.vsix` with VS Code's own command; false when there is no such command on PATH.

@@ -39,8 +39,15 @@ const quiet = {
   "editor.minimap.enabled": false,
 };
 
+/** The server that the extension has logged as found, the last one that it was. */
+export function logged(out) {
+  const logs = path.join(out, "user/logs");
+  const texts = fs.readdirSync(logs, { recursive: true }).filter((name) => /tilefit[^/]*\.log$/.test(name)).map((name) => fs.readFileSync(path.join(logs, name), "utf8"));
+  return texts.flatMap((text) => [...text.matchAll(/server: (.+) \(tilefit /g)]).at(-1)?.[1];
+}
+
 /**
- * Starts both. `out` takes the state of VS Code; `settings` are the user's, `flags` those of code-server. With `extensions`, a folder of
+ * Starts both. `project` is a folder, or a `.code-workspace` with several. `out` takes the state of VS Code; `settings` are the user's, `flags` those of code-server. With `extensions`, a folder of
  * installed ones, nothing is installed.
  */
 export async function start({ out, project, settings = {}, flags = ["--disable-workspace-trust"], extensions }) {
@@ -76,7 +83,8 @@ export async function start({ out, project, settings = {}, flags = ["--disable-w
   });
   const remote = `vscode-remote://127.0.0.1:${port}`;
   /** The address of a window on the project; `payload` are pairs that VS Code takes. */
-  const url = (payload = []) => `${base}/?folder=${project}&payload=${encodeURIComponent(JSON.stringify(payload))}`;
+  const kind = project.endsWith(".code-workspace") ? "workspace" : "folder";
+  const url = (payload = []) => `${base}/?${kind}=${project}&payload=${encodeURIComponent(JSON.stringify(payload))}`;
   const close = async () => {
     await browser.close();
     server.kill();

@@ -4,35 +4,18 @@ const fs = require("node:fs");
 const path = require("node:path");
 const vscode = require("vscode");
 
+const { eventually, ok, report } = require("./tap.cjs");
+
 const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
-const report = path.join(folder, ".report");
-
-async function eventually(probe) {
-  for (const end = Date.now() + 30_000; Date.now() < end; ) {
-    const value = await probe();
-    if (value) {
-      return value;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return undefined;
-}
-
-function ok(condition, name, detail) {
-  fs.appendFileSync(report, `${condition ? "ok" : "not ok"} - ${name}\n`);
-  if (!condition && detail !== undefined) {
-    fs.appendFileSync(report, `  # ${JSON.stringify(detail)?.slice(0, 1500)}\n`);
-  }
-}
-
 function configure(key, value) {
   return vscode.workspace.getConfiguration("tilefit").update(key, value, vscode.ConfigurationTarget.Workspace);
 }
 
-/** The setting, then the binary inside of the extension, then PATH. */
+/** The setting, then the binary inside of the extension, then Python environments, then PATH. */
 async function lookup({ errors }) {
   const bundled = path.join(vscode.extensions.getExtension("tilefit.tilefit").extensionPath, "server", "tilefit");
   const [setting, onPath] = [process.env.TILEFIT_BY_SETTING, process.env.TILEFIT_ON_PATH];
+  const [ofFolder, selected] = [process.env.TILEFIT_OF_FOLDER, process.env.TILEFIT_SELECTED];
   const ran = (server) => fs.existsSync(`${server}.log`) && fs.readFileSync(`${server}.log`, "utf8").includes("server");
   ok(!ran(onPath) && !ran(setting), "the server inside of the extension goes before the one on PATH");
   const moved = `${bundled}-moved`;
@@ -41,8 +24,17 @@ async function lookup({ errors }) {
   fs.renameSync(bundled, moved);
   await vscode.commands.executeCommand("tilefit.restart");
   ok(ran(onPath) && (await eventually(() => errors().length > 0)), "without it, the one on PATH is run");
+  fs.symlinkSync(path.resolve(ofFolder, "../.."), path.join(folder, ".venv"));
+  await vscode.commands.executeCommand("tilefit.restart");
+  ok(ran(ofFolder) && (await eventually(() => errors().length > 0)), "the one in .venv of the folder goes before that");
+  const python = await vscode.extensions.getExtension("ms-python.python").activate();
+  python.select(path.join(path.dirname(selected), "python"));
+  await vscode.commands.executeCommand("tilefit.restart");
+  ok(ran(selected) && (await eventually(() => errors().length > 0)), "the one beside the selected Python goes before both");
+  python.select(undefined);
+  fs.rmSync(path.join(folder, ".venv"));
   await configure("server.path", setting);
-  ok((await eventually(() => ran(setting))) && (await eventually(() => errors().length > 0)), "the setting goes before both");
+  ok((await eventually(() => ran(setting))) && (await eventually(() => errors().length > 0)), "the setting goes before all");
   await configure("server.path", "/nowhere/tilefit");
   ok(await eventually(() => errors().length === 0), "a setting that does not work is not made up for");
   fs.renameSync(moved, bundled);
@@ -284,7 +276,7 @@ async function scrolling({ command, scheme, of, name }) {
 }
 
 exports.run = async () => {
-  fs.writeFileSync(report, "");
+  report(folder);
   await session();
   await scrolling(cppView);
   await scrolling(irView);

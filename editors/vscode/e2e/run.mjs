@@ -1,5 +1,5 @@
 // The installed extension in a real VS Code (code-server) and a real browser: first through the API of VS Code inside the extension host,
-// then as a user sees it, with screenshots, and at last in a workspace that is not trusted.
+// then as a user sees it, with screenshots, in a window with two folders, and at last in a workspace that is not trusted.
 //
 //   cargo xtask test browser
 //
@@ -34,12 +34,14 @@ setTheme("Default Light Modern");
 /** A server that says that it was run, and from where. */
 const standIn = (name) => {
   const file = path.join(out, name, "tilefit");
-  fs.mkdirSync(path.dirname(file));
+  fs.mkdirSync(path.dirname(file), { recursive: true });
   fs.writeFileSync(file, `#!/bin/sh\necho "$@" >> "${file}.log"\nexec "$TILEFIT_REAL" "$@"\n`, { mode: 0o755 });
   return file;
 };
 process.env.TILEFIT_BY_SETTING = standIn("by-setting");
 process.env.TILEFIT_ON_PATH = standIn("on-path");
+process.env.TILEFIT_OF_FOLDER = standIn("of-folder/bin");
+process.env.TILEFIT_SELECTED = standIn("selected/bin");
 
 let failed = 0;
 const ok = (condition, name, detail) => {
@@ -52,17 +54,18 @@ const ok = (condition, name, detail) => {
   }
 };
 
-/** Runs host.cjs inside of the extension host. */
-async function inHost({ browser, remote, url }) {
+/** Runs a script inside of the extension host, where it reports into a folder. */
+async function inHost(script, folder, { browser, remote, url }) {
   const page = await browser.newPage();
   const lines = [];
   const exit = new Promise((resolve) => void page.exposeFunction("codeAutomationExit", resolve));
   await page.exposeFunction("codeAutomationLog", (_kind, args) => lines.push(...args));
-  const report = path.join(project, ".report");
+  const report = path.join(folder, ".report");
   await page.goto(
     url([
-      ["extensionTestsPath", `${remote}${path.join(here, "host.cjs")}`],
+      ["extensionTestsPath", `${remote}${path.join(here, script)}`],
       ["extensionDevelopmentPath", `${remote}${here}`],
+      ["extensionDevelopmentPath", `${remote}${path.join(here, "python")}`],
     ]),
   );
   const code = await Promise.race([exit, new Promise((resolve) => setTimeout(() => resolve("late"), 180_000))]);
@@ -71,7 +74,7 @@ async function inHost({ browser, remote, url }) {
     console.log(line);
     failed += line.startsWith("not ok") ? 1 : 0;
   }
-  ok(code === 0, "the tests inside the extension host end well", `${code}\n${lines.join("\n")}`);
+  ok(code === 0, `${script} ends well inside the extension host`, `${code}\n${lines.join("\n")}`);
   await page.close();
   fs.rmSync(report, { force: true });
 }
@@ -90,13 +93,25 @@ async function session(name, { browser, url }, play) {
 }
 
 const trusted = await start({ out: path.join(out, "trusted"), project });
-await inHost(trusted);
+await inHost("host.cjs", project, trusted);
 await session("author", trusted, author);
 fs.copyFileSync(path.join(here, "autotuned.py"), path.join(project, "autotuned.py"));
 await session("configurations", trusted, configurations);
 fs.rmSync(path.join(project, "autotuned.py"));
 await session("confirming", trusted, confirming);
 await trusted.close();
+
+const roots = path.join(out, "roots");
+for (const folder of ["large", "small"]) {
+  fs.mkdirSync(path.join(roots, folder), { recursive: true });
+  fs.copyFileSync(path.join(env("TILEFIT_EXAMPLES"), "overflow.py"), path.join(roots, folder, "overflow.py"));
+}
+fs.writeFileSync(path.join(roots, "large/tilefit.toml"), 'target = "ascend950"\n');
+const both = path.join(roots, "both.code-workspace");
+fs.writeFileSync(both, JSON.stringify({ folders: [{ path: "large" }, { path: "small" }] }));
+const several = await start({ out: path.join(out, "several"), project: both });
+await inHost("roots.cjs", roots, several);
+await several.close();
 
 copyExamples(); // an author saves
 const trust = { "security.workspace.trust.enabled": true, "security.workspace.trust.startupPrompt": "never" };

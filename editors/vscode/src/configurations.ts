@@ -138,7 +138,7 @@ export class ConfigurationsPanel implements vscode.Disposable {
   /** Undefined when an edit overtook the request; text says why there is no answer. */
   private async answer(source: vscode.TextDocument): Promise<ConfigurationsAnswer | string | undefined> {
     try {
-      const client = await this.session.ready();
+      const client = await this.session.ready(source.uri);
       const textDocument = { uri: source.uri.toString() };
       return client ? await client.sendRequest(configurations, { textDocument }) : "The server is not running.";
     } catch (error) {

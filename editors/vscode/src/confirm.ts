@@ -17,7 +17,7 @@ export async function confirmFile(session: Session): Promise<void> {
   }
   // The compiler reads what is on disk.
   await editor.document.save();
-  const client = await session.ready();
+  const client = await session.ready(editor.document.uri);
   const { line, character } = editor.selection.active;
   await client?.sendRequest("workspace/executeCommand", {
     command: "tilefit.confirm",

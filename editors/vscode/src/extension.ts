@@ -54,6 +54,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => current.restart()),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => current.restart()),
   );
   await current.start();
 }

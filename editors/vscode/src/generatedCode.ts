@@ -152,7 +152,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
 
   /** Whether there is anything to show; what fails says so where it would be shown. */
   private async exists(source: vscode.TextDocument, line: number): Promise<boolean> {
-    const client = await this.session.ready();
+    const client = await this.session.ready(source.uri);
     const answer = await client?.sendRequest(this.product.request, at(client, source, line)).catch(() => undefined);
     return answer !== null;
   }
@@ -174,7 +174,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
   }
 
   private async ask(view: View, token: vscode.CancellationToken): Promise<string> {
-    const client = await this.session.ready();
+    const client = await this.session.ready(view.source.uri);
     if (!client) {
       throw new Error("the server is not running");
     }

@@ -98,15 +98,16 @@ export class MemoryMapPanel implements vscode.Disposable {
   }
 
   private async watch(): Promise<void> {
-    const client = await this.session.ready();
-    if (!client || !this.view) {
+    const source = this.view?.source;
+    const client = source && (await this.session.ready(source.uri));
+    if (!client || this.view?.source !== source) {
       return;
     }
     await client.sendNotification(watchMemoryMap, this.params(this.view));
   }
 
   private unwatch({ source }: View): void {
-    void this.session.ready().then((client) =>
+    void this.session.ready(source.uri).then((client) =>
       client?.sendNotification(watchMemoryMap, { textDocument: { uri: source.uri.toString() } }),
     );
   }
@@ -226,7 +227,7 @@ export class MemoryMapPanel implements vscode.Disposable {
 
   /** Shows the kernel at a line, if there is one. */
   private async visit(view: View, source: vscode.TextDocument, line: number): Promise<void> {
-    const client = await this.session.ready();
+    const client = await this.session.ready(source.uri);
     const asked = { ...view, source, anchor: Math.min(line, source.lineCount - 1) };
     const params = { ...this.params(asked), picture: undefined };
     const answer = await client?.sendRequest(memoryMap, params).catch(() => undefined);

@@ -5,17 +5,22 @@ import { homedir } from "node:os";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
 
+import { programs } from "./environments";
+import { pythonExtension, selectedPython } from "./settings";
+
 export interface Server {
   path: string;
-  /** As `tilefit --version` prints it. */
+  /** As `tilefit -V` prints it. */
   version: string;
 }
 
 const binary = process.platform === "win32" ? "tilefit.exe" : "tilefit";
 
+const none = "no server: neither the extension, nor the Python environment, nor PATH has one. Run `pip install tilefit` there, or set tilefit.server.path";
+
 /**
- * The first of: the setting, the binary inside the extension, the one on PATH. The setting is binding: when it does not
- * work, nothing else is tried. Answers with the reason when there is no server.
+ * The first of: the setting, the binary inside the extension, those of Python environments, the one on PATH. The setting is binding: when it
+ * does not work, nothing else is tried. Answers with the reason when there is no server.
  */
 export async function findServer(
   context: vscode.ExtensionContext,
@@ -26,17 +31,29 @@ export async function findServer(
     const path = configured.replace(/^~(?=\/)/, homedir());
     return (await validate(path, log)) ?? `tilefit.server.path: "${path}" does not run as a tilefit server`;
   }
-  const bundled = vscode.Uri.joinPath(context.extensionUri, "server", binary).fsPath;
-  if (await isExecutable(bundled)) {
-    const server = await validate(bundled, log);
+  const working = async (path: string) => ((await isExecutable(path)) ? validate(path, log) : undefined);
+  const bundled = await working(vscode.Uri.joinPath(context.extensionUri, "server", binary).fsPath);
+  if (bundled) {
+    return bundled;
+  }
+  for (const path of await inEnvironments()) {
+    const server = await working(path);
     if (server) {
       return server;
     }
   }
-  return (
-    (await validate(binary, log)) ??
-    "no server: neither the extension nor PATH has one. Run `cargo xtask install --vscode`, or set tilefit.server.path"
-  );
+  return (await validate(binary, log)) ?? none;
+}
+
+/** An environment in a workspace that is not trusted runs nothing. */
+async function inEnvironments(): Promise<string[]> {
+  if (!vscode.workspace.isTrusted) {
+    return [];
+  }
+  await pythonExtension();
+  const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
+  const places = { selected: selectedPython(folders[0]?.uri), virtualEnv: process.env.VIRTUAL_ENV };
+  return programs({ ...places, folders: folders.map(({ uri }) => uri.fsPath) }, binary);
 }
 
 async function isExecutable(path: string): Promise<boolean> {
@@ -48,13 +65,13 @@ async function isExecutable(path: string): Promise<boolean> {
 
 async function validate(path: string, log: vscode.LogOutputChannel): Promise<Server | undefined> {
   try {
-    const { stdout } = await promisify(execFile)(path, ["--version"], { timeout: 10_000 });
+    const { stdout } = await promisify(execFile)(path, ["-V"], { timeout: 10_000 });
     const version = stdout.trim();
     if (version.startsWith("tilefit ")) {
       log.info(`server: ${path} (${version})`);
       return { path, version };
     }
-    log.warn(`${path} --version answers "${version}"`);
+    log.warn(`${path} -V answers "${version}"`);
   } catch (error) {
     log.info(`${path} is not usable: ${error instanceof Error ? error.message : error}`);
   }

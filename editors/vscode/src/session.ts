@@ -1,19 +1,21 @@
 import * as vscode from "vscode";
-import { DidChangeConfigurationNotification, LanguageClient, State } from "vscode-languageclient/node";
+import { DidChangeConfigurationNotification, ExecuteCommandRequest, LanguageClient, State } from "vscode-languageclient/node";
 
 import { linked } from "./diagnosticPages";
 import { memoryMapChanged, settingsInForce } from "./protocol";
 import type { MemoryMapChanged } from "./protocol";
+import { servedBy, servers } from "./folders";
+import type { Served } from "./folders";
 import { findServer } from "./server";
-import { section } from "./settings";
+import type { Server } from "./server";
+import { pythonExtension, section } from "./settings";
 import { StatusItem } from "./status";
 
-const documents = [
-  { language: "python", scheme: "file" },
-  { language: "python", scheme: "untitled" },
-];
+interface Running extends Served {
+  client: LanguageClient;
+}
 
-/** One server for the window, from its start to its end, over restarts. */
+/** The servers of the window, from their start to their end, over restarts. */
 export class Session implements vscode.Disposable {
   readonly output = vscode.window.createOutputChannel("tilefit", { log: true });
   readonly trace = vscode.window.createOutputChannel("tilefit trace");
@@ -28,7 +30,9 @@ export class Session implements vscode.Disposable {
   });
   /** Starts and stops, one after the other: two quick restarts must not leave two servers. */
   private queue = Promise.resolve();
-  private current?: LanguageClient;
+  private running: Running[] = [];
+  /** Of the servers; each is registered once for all of them. */
+  private readonly commands = new Map<string, vscode.Disposable>();
 
   /** The program that runs as the server, or ran last. */
   serverPath?: string;
@@ -44,9 +48,12 @@ export class Session implements vscode.Disposable {
 
   constructor(private readonly context: vscode.ExtensionContext) {}
 
-  /** The client, once its server knows the open documents; undefined when there is no server. */
-  async ready(): Promise<LanguageClient | undefined> {
-    const client = this.current;
+  /** The client for a document, once its server knows the open documents; undefined when there is no server. */
+  async ready(uri: vscode.Uri): Promise<LanguageClient | undefined> {
+    return this.started(servedBy(this.running, uri)?.client);
+  }
+
+  private async started(client: LanguageClient | undefined): Promise<LanguageClient | undefined> {
     if (!client || client.state === State.Stopped) {
       return undefined;
     }
@@ -73,6 +80,7 @@ export class Session implements vscode.Disposable {
 
   dispose(): void {
     this.configuration.dispose();
+    this.commands.forEach((command) => command.dispose());
     this.didChangeAnswers.dispose();
     this.didChangeMemoryMap.dispose();
     this.didStart.dispose();
@@ -84,8 +92,10 @@ export class Session implements vscode.Disposable {
   /** A server that is going away needs no settings; the next one asks for them. */
   private async sendSettings(): Promise<void> {
     try {
-      const client = await this.ready();
-      await client?.sendNotification(DidChangeConfigurationNotification.type, { settings: { tilefit: section() } });
+      for (const { client, folder } of this.running) {
+        const settings = { tilefit: section(folder?.uri) };
+        await (await this.started(client))?.sendNotification(DidChangeConfigurationNotification.type, { settings });
+      }
       this.didChangeAnswers.fire();
     } catch (error) {
       this.output.info(`settings not sent: ${error}`);
@@ -102,18 +112,42 @@ export class Session implements vscode.Disposable {
     const server = await findServer(this.context, this.output);
     if (typeof server === "string") {
       this.fail(server);
+      void this.offerRestart(server);
       return;
     }
     this.serverPath = server.path;
-    const client = new LanguageClient(
+    this.running = servers(vscode.workspace.workspaceFolders).map((served) => ({ ...served, client: this.clientOf(server, served) }));
+    await Promise.all(this.running.map(({ client }) => client.start()));
+    this.didStart.fire();
+  }
+
+  /** Once the user, or another environment, has a server. */
+  private async offerRestart(reason: string): Promise<void> {
+    const environments = await pythonExtension();
+    const changed = environments?.onDidChangeActiveEnvironmentPath(() => {
+      changed?.dispose();
+      void this.restart();
+    });
+    const [restart, output] = ["Restart server", "Show output"];
+    const answer = await vscode.window.showWarningMessage(`tilefit: ${reason}.`, restart, output);
+    if (answer === restart) {
+      await this.restart();
+    } else if (answer === output) {
+      this.output.show();
+    }
+  }
+
+  private clientOf(server: Server, { folder, selector }: Served): LanguageClient {
+    const client = new Client(
       "tilefit",
       "tilefit",
       { command: server.path, args: ["server"] },
       {
-        documentSelector: documents,
+        documentSelector: selector,
+        workspaceFolder: folder,
         outputChannel: this.output,
         traceOutputChannel: this.trace,
-        initializationOptions: section(),
+        initializationOptions: section(folder?.uri),
         middleware: {
           handleDiagnostics: (uri, diagnostics, next) => next(uri, linked(diagnostics)),
           provideDiagnostics: async (document, previous, token, next) => {
@@ -132,9 +166,9 @@ export class Session implements vscode.Disposable {
         },
       },
     );
-    this.current = client;
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) {
+        this.registerCommands(client.initializeResult?.capabilities.executeCommandProvider?.commands ?? []);
         this.status.running(server.version);
       } else if (newState === State.Stopped) {
         this.status.stopped();
@@ -149,21 +183,41 @@ export class Session implements vscode.Disposable {
       getState: () => ({ kind: "static" }),
       clear: () => undefined,
     });
-    client.onNotification(settingsInForce, (settings) => this.status.inForce(settings));
+    client.onNotification(settingsInForce, (settings) => this.status.inForce(settings, folder));
     client.onNotification(memoryMapChanged, (changed) => this.didChangeMemoryMap.fire(changed));
-    await client.start();
-    this.didStart.fire();
+    return client;
+  }
+
+  /** A command goes to the server of the document that it is about. */
+  private registerCommands(names: string[]): void {
+    for (const command of names.filter((name) => !this.commands.has(name))) {
+      const run = async (uri: string, ...rest: unknown[]) => {
+        const client = await this.ready(vscode.Uri.parse(uri));
+        return client?.sendRequest(ExecuteCommandRequest.type, { command, arguments: [uri, ...rest] });
+      };
+      this.commands.set(command, vscode.commands.registerCommand(command, run));
+    }
   }
 
   private async stopNow(): Promise<void> {
-    const client = this.current;
-    this.current = undefined;
+    const clients = this.running.map(({ client }) => client);
+    this.running = [];
     // A client that failed to start refuses to stop.
-    await client?.dispose().catch((error) => this.output.warn(`stopping: ${error}`));
+    const stop = (client: LanguageClient) => client.dispose().catch((error) => this.output.warn(`stopping: ${error}`));
+    await Promise.all(clients.map(stop));
   }
 
   private fail(reason: string): void {
     this.output.error(reason);
     this.status.failed(reason);
+  }
+}
+
+/** Leaves the commands to the session: two clients cannot register the same ones. */
+class Client extends LanguageClient {
+  override registerFeature(feature: Parameters<LanguageClient["registerFeature"]>[0]): void {
+    if (!("registrationType" in feature) || feature.registrationType.method !== ExecuteCommandRequest.method) {
+      super.registerFeature(feature);
+    }
   }
 }

@@ -8,10 +8,24 @@ export function chosen<T>(key: string, scope?: vscode.Uri): T | undefined {
   return values?.workspaceFolderValue ?? values?.workspaceValue ?? values?.globalValue;
 }
 
-/** The interpreter that the Python extension has selected. */
-function selectedPython(scope?: vscode.Uri): string | undefined {
+/** Of the API of the Python extension, what is used. */
+interface PythonEnvironments {
+  getActiveEnvironmentPath(scope?: vscode.Uri): { path: string } | undefined;
+  onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
+}
+
+/** The Python extension's, once that runs; it is not waited for longer than it should take. */
+export async function pythonExtension(): Promise<PythonEnvironments | undefined> {
   const python = vscode.extensions.getExtension("ms-python.python");
-  const environments = python?.isActive ? python.exports?.environments : undefined;
+  const late = new Promise((resolve) => setTimeout(resolve, 10_000));
+  await Promise.race([late, Promise.resolve(python?.activate()).catch(() => undefined)]);
+  return python?.isActive ? python.exports?.environments : undefined;
+}
+
+/** The interpreter that the Python extension has selected, or its environment; nothing as long as that extension does not run. */
+export function selectedPython(scope?: vscode.Uri): string | undefined {
+  const python = vscode.extensions.getExtension("ms-python.python");
+  const environments: PythonEnvironments | undefined = python?.isActive ? python.exports?.environments : undefined;
   return environments?.getActiveEnvironmentPath?.(scope)?.path;
 }
 

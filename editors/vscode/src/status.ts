@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 
+import { servedBy } from "./folders";
 import type { SettingSource, SettingsInForce } from "./protocol";
 import { planners, targets } from "./schema";
 import { choose, chosen } from "./settings";
@@ -11,8 +12,8 @@ export class StatusItem implements vscode.Disposable {
   private icon = "$(layers)";
   private detail = "starting";
   private background?: vscode.ThemeColor;
-  /** Of the server that runs, once it has said so. */
-  private settings?: SettingsInForce;
+  /** Of each server that runs, once it has said so. */
+  private settings: { folder?: vscode.WorkspaceFolder; inForce: SettingsInForce }[] = [];
 
   constructor() {
     this.item.name = "tilefit";
@@ -29,13 +30,13 @@ export class StatusItem implements vscode.Disposable {
     this.show();
   }
 
-  inForce(settings: SettingsInForce): void {
-    this.settings = settings;
+  inForce(inForce: SettingsInForce, folder?: vscode.WorkspaceFolder): void {
+    this.settings = [...this.settings.filter((one) => one.folder !== folder), { folder, inForce }];
     this.show();
   }
 
   starting(): void {
-    this.settings = undefined;
+    this.settings = [];
     this.become("$(loading~spin)", "starting");
   }
 
@@ -44,12 +45,12 @@ export class StatusItem implements vscode.Disposable {
   }
 
   stopped(): void {
-    this.settings = undefined;
+    this.settings = [];
     this.become("$(warning)", "the server is not running", "statusBarItem.warningBackground");
   }
 
   failed(reason: string): void {
-    this.settings = undefined;
+    this.settings = [];
     this.become("$(error)", reason, "statusBarItem.errorBackground");
   }
 
@@ -67,11 +68,12 @@ export class StatusItem implements vscode.Disposable {
   }
 
   /** The settings that kernels of a language are planned under, and where each comes from. */
-  private plan(language: Language | undefined): { key: string; value: string; from: SettingSource }[] {
-    if (!this.settings) {
+  private plan(uri: vscode.Uri | undefined, language: Language | undefined): { key: string; value: string; from: SettingSource }[] {
+    const settings = servedBy(this.settings, uri);
+    if (!settings) {
       return [];
     }
-    const { target, planner, arch, from } = this.settings;
+    const { target, planner, arch, from } = settings.inForce;
     const ofNpu = [
       { key: "target", value: target, from: from.target },
       { key: "planner", value: planner, from: from.planner },
@@ -84,7 +86,7 @@ export class StatusItem implements vscode.Disposable {
     const language = document && kernelsOf(document);
     void vscode.commands.executeCommand("setContext", "tilefit.hasKernels", language !== undefined);
     void vscode.commands.executeCommand("setContext", "tilefit.kernels", language);
-    const inForce = this.plan(language);
+    const inForce = this.plan(document?.uri, language);
     this.item.text = `${this.icon} ${inForce.map(({ value }) => value).join(", ") || "tilefit"}`;
     this.item.backgroundColor = this.background;
     const shown = (from: SettingSource) => (from === "settings" ? "your settings" : from);

@@ -65,9 +65,7 @@ impl Session {
                 params,
                 |params: &CodeActionParams| &params.text_document.uri,
                 // There are no files of settings.
-                |view, params| {
-                    answers::code_actions(view, &ActionsAsked::of(params.clone()), false, &|_, _, _| None)
-                },
+                |view, params| answers::code_actions(view, &ActionsAsked::of(params.clone()), false, &|_, _, _| None),
             ),
             "textDocument/documentSymbol" => self.of(
                 params,

@@ -1,0 +1,40 @@
+import type { Uri, WorkspaceFolder } from "vscode";
+
+/** What one server of the window serves: a workspace folder, or, where there is at most one, everything. */
+export interface Served {
+  folder?: WorkspaceFolder;
+  selector: { language: string; scheme: string; pattern?: string }[];
+}
+
+/** A server reads the settings files of one folder: a window with several folders has as many servers. */
+export function servers(all: readonly WorkspaceFolder[] = []): Served[] {
+  const python = (scheme: string, pattern?: string) => ({ language: "python", scheme, pattern });
+  const folders = all.filter((folder) => outermost(folder.uri, all) === folder);
+  if (folders.length <= 1) {
+    return [{ selector: [python("file"), python("untitled")] }];
+  }
+  return folders.map((folder, at) => {
+    const selector = [python("file", `${literal(folder.uri.fsPath)}/**`)];
+    return { folder, selector: at === 0 ? [...selector, python("untitled")] : selector };
+  });
+}
+
+/** Of these, the one for a document: that of its folder, else the first. */
+export function servedBy<T extends { folder?: WorkspaceFolder }>(served: readonly T[], uri: Uri | undefined): T | undefined {
+  return served.find(({ folder }) => folder && uri && contains(folder.uri, uri)) ?? served[0];
+}
+
+/** Of folders within folders, only the outer one has a server. */
+function outermost(uri: Uri, folders: readonly WorkspaceFolder[]): WorkspaceFolder | undefined {
+  const around = folders.filter((folder) => contains(folder.uri, uri));
+  return around.sort((one, other) => one.uri.path.length - other.uri.path.length)[0];
+}
+
+function contains(folder: Uri, uri: Uri): boolean {
+  return uri.scheme === folder.scheme && `${uri.path}/`.startsWith(folder.path.replace(/\/*$/, "/"));
+}
+
+/** A path as a glob pattern that means only itself. */
+function literal(path: string): string {
+  return path.replace(/\\/g, "/").replace(/[[\]{}*?]/g, "[$&]");
+}

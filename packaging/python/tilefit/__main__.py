@@ -1,0 +1,10 @@
+import os
+import subprocess
+import sys
+
+from tilefit import find_tilefit
+
+program = find_tilefit()
+if sys.platform == "win32":  # where `exec` would return to the shell at once
+    sys.exit(subprocess.call([program, *sys.argv[1:]]))
+os.execv(program, [program, *sys.argv[1:]])
