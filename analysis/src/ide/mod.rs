@@ -197,10 +197,14 @@ impl<'db> Context<'db> {
         block.map_or("", |block| &block.source.text)
     }
 
-    /// 1-based line of a byte offset.
+    /// 1-based line of a byte offset, in a notebook in its cell.
     pub(crate) fn line(&self, offset: usize) -> usize {
-        let rope = self.document().rope();
-        rope.byte_to_line(offset.min(rope.len_bytes())) + 1
+        self.document().line(offset)
+    }
+
+    /// The cell of a notebook that a byte offset is in, from 1; `None` in other files.
+    pub(crate) fn cell(&self, offset: usize) -> Option<usize> {
+        self.document().part_at(offset).map(|part| part + 1)
     }
 
     /// `Program.kernel`: the kernel's name with the programs and factories around it.
