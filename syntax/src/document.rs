@@ -544,7 +544,8 @@ mod tests {
                     "",
                 ),
             ]
-        "#]].assert_debug_eq(&shown);
+        "#]]
+        .assert_debug_eq(&shown);
     }
 
     #[test]

@@ -200,7 +200,8 @@ fn assigned_magic(line: &str) -> Option<usize> {
     let is_target = |c: char| c.is_alphanumeric() || c.is_whitespace() || "_.,*".contains(c);
     let (target, value) = (&line[..equals], &line[equals + 1..]);
     let start = equals + 1 + value.len() - value.trim_start().len();
-    (!target.trim().is_empty() && target.chars().all(is_target) && line[start..].starts_with(['%', '!'])).then_some(start)
+    (!target.trim().is_empty() && target.chars().all(is_target) && line[start..].starts_with(['%', '!']))
+        .then_some(start)
 }
 
 /// Leaves out the rest of a magic's line and the lines that it goes on in, but for their line breaks; returns where they end.

@@ -173,7 +173,8 @@ impl<'db> Context<'db> {
     }
 
     /// What `items` finds, each with its range, for the kernel at a byte offset. Of several scopes of one function: the innermost
-    /// around the offset, else the first. Outside of kernels: for the last one before the offset, else the first of the file.
+    /// around the offset, else the first. Outside of kernels: for the last one before the offset, else the first of the file, or of the
+    /// cell of a notebook.
     pub(crate) fn at<T>(&self, offset: usize, items: impl Fn(&PlacedUnit<'db>) -> Vec<(TextRange, T)>) -> Option<T> {
         let around = self.units_in(TextRange::empty(offset)).filter(|p| p.start <= offset && offset <= p.start + p.len);
         let mut best: Option<(bool, T)> = None;
@@ -184,7 +185,8 @@ impl<'db> Context<'db> {
             }
         }
         let nearest = || {
-            let (before, after): (Vec<_>, Vec<_>) = self.units().partition(|placed| placed.start < offset);
+            let here = self.units().filter(|placed| self.cell(placed.start) == self.cell(offset));
+            let (before, after): (Vec<_>, Vec<_>) = here.partition(|placed| placed.start < offset);
             let (_, item) = before.iter().rev().chain(&after).find_map(|placed| items(placed).into_iter().next())?;
             Some(item)
         };

@@ -12,8 +12,10 @@ use crate::lsp::outbox::{Outbox, ToClient};
 use crate::lsp::panics::panic_message;
 
 /// A kernel that a client looks at.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Watch {
+    /// The document as the client named it: in a notebook a cell.
+    pub(crate) uri: Uri,
     /// Byte offset of a place in the kernel; moves with the text.
     offset: usize,
     options: MapOptions,
@@ -24,16 +26,23 @@ pub(crate) struct Watch {
 pub(crate) struct Watches(HashMap<Uri, Watch>);
 
 impl Watches {
-    pub(crate) fn start(&mut self, uri: Uri, offset: usize, options: MapOptions) {
-        self.0.insert(uri, Watch { offset, options });
+    pub(crate) fn start(&mut self, document: Uri, uri: Uri, offset: usize, options: MapOptions) {
+        self.0.insert(document, Watch { uri, offset, options });
     }
 
     pub(crate) fn stop(&mut self, uri: &Uri) {
         self.0.remove(uri);
     }
 
+    /// Unless it is of another cell by now.
+    pub(crate) fn stop_of(&mut self, document: &Uri, uri: &Uri) {
+        if self.of(document).is_some_and(|watch| watch.uri == *uri) {
+            self.stop(document);
+        }
+    }
+
     pub(crate) fn of(&self, uri: &Uri) -> Option<Watch> {
-        self.0.get(uri).copied()
+        self.0.get(uri).cloned()
     }
 
     /// Keeps the watch on its kernel when `replaced` becomes `inserted` bytes.
@@ -72,7 +81,7 @@ mod tests {
     fn a_watch_moves_with_its_kernel() {
         let uri: Uri = "file:///a.py".parse().expect("a URI");
         let mut watches = Watches::default();
-        watches.start(uri.clone(), 100, MapOptions::default());
+        watches.start(uri.clone(), uri.clone(), 100, MapOptions::default());
         let mut after = |replaced: Bytes<usize>, inserted| {
             watches.follow(&uri, &replaced, inserted);
             watches.of(&uri).expect("it is watched").offset
