@@ -11,6 +11,8 @@ import { StatusItem } from "./status";
 const documents = [
   { language: "python", scheme: "file" },
   { language: "python", scheme: "untitled" },
+  // Cells: the client sends them with their notebook.
+  { language: "python", notebook: "jupyter-notebook" },
 ];
 
 /** One server for the window, from its start to its end, over restarts. */
