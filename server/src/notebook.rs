@@ -71,7 +71,9 @@ pub(crate) fn read(json: &str) -> Result<Document, String> {
     let File { nbformat, metadata, cells } =
         serde_json::from_str(json).map_err(|error| format!("not a Jupyter notebook: {error}"))?;
     if nbformat != 4 {
-        return Err(format!("a notebook in nbformat {nbformat}, and tilefit reads nbformat 4; save it again in Jupyter"));
+        return Err(format!(
+            "a notebook in nbformat {nbformat}, and tilefit reads nbformat 4; save it again in Jupyter"
+        ));
     }
     let language = metadata.language();
     let parts = cells.into_iter().map(|cell| match cell.is_of(PYTHON, &language) {
@@ -137,14 +139,20 @@ mod tests {
                 { "cell_type": "code", "source": "y = 2\n", "metadata": {} } ] }"##,
             Ok("\n0\nx = 1\n\n\ny = 2\n"),
         );
-        check(r#"{ "nbformat": 4, "metadata": { "kernelspec": { "language": "julia" } }, "cells": [{ "cell_type": "code", "source": "x" }] }"#, Ok(""));
+        check(
+            r#"{ "nbformat": 4, "metadata": { "kernelspec": { "language": "julia" } }, "cells": [{ "cell_type": "code", "source": "x" }] }"#,
+            Ok(""),
+        );
         check(r#"{ "nbformat": 4 }"#, Ok(""));
     }
 
     #[test]
     fn what_is_no_notebook_is_told() {
         check("{", Err("not a Jupyter notebook: EOF while parsing an object at line 1 column 1"));
-        check("[]", Err("not a Jupyter notebook: invalid length 0, expected struct File with 3 elements at line 1 column 2"));
+        check(
+            "[]",
+            Err("not a Jupyter notebook: invalid length 0, expected struct File with 3 elements at line 1 column 2"),
+        );
         check(
             r#"{ "nbformat": 3, "worksheets": [] }"#,
             Err("a notebook in nbformat 3, and tilefit reads nbformat 4; save it again in Jupyter"),

@@ -213,9 +213,8 @@ async function session() {
 
 /** A kernel in the cell of a notebook, and what it rests on in another one. */
 async function notebook() {
-  const file = path.join(folder, "notebook.ipynb");
-  const original = fs.readFileSync(file);
-  const opened = await vscode.workspace.openNotebookDocument(vscode.Uri.file(file));
+  const opened = await vscode.workspace.openNotebookDocument(vscode.Uri.file(path.join(folder, "notebook.ipynb")));
+  const original = opened.getCells().map(({ kind, document }) => new vscode.NotebookCellData(kind, document.getText(), document.languageId));
   await vscode.window.showNotebookDocument(opened);
   const cellWith = (text) => opened.getCells().find((cell) => cell.document.getText().includes(text))?.document;
   const [sizes, kernel] = [cellWith("ROWS, COLS ="), cellWith("def gate")];
@@ -269,9 +268,11 @@ async function notebook() {
   ok(actions.length > 0, "actions are offered in the cell", actions);
   await vscode.commands.executeCommand("tilefit.restart");
   ok(await eventually(() => found(kernel).length === 1), "a new server is told of the notebook", found(kernel));
-  await opened.save(); // else VS Code asks
+  const restored = new vscode.WorkspaceEdit();
+  restored.set(opened.uri, [vscode.NotebookEdit.replaceCells(new vscode.NotebookRange(0, opened.cellCount), original)]);
+  await vscode.workspace.applyEdit(restored);
+  ok(await opened.save(), "the notebook is saved as it was"); // else VS Code asks
   await vscode.commands.executeCommand("workbench.action.closeAllEditors");
-  fs.writeFileSync(file, original);
 }
 
 const cppView = { command: "tilefit.showGeneratedCode", scheme: "tilefit-cpp", of: (at) => `TEXP(y${at},`, name: "C++" };

@@ -7,6 +7,7 @@ mod diff;
 mod findings;
 mod hostile;
 mod kernels;
+mod notebooks;
 mod settings;
 mod tlx;
 

@@ -22,7 +22,9 @@ pub(super) fn fix(path: &Path, config: &Config) -> Result<(), String> {
         }
         if is_notebook(path) {
             let path = path.display();
-            complain(&format!("{path}: `--fix` writes no notebooks; open it in an editor, whose quick fixes do the same"));
+            complain(&format!(
+                "{path}: `--fix` writes no notebooks; open it in an editor, whose quick fixes do the same"
+            ));
             break;
         }
         let mut text = source.text;
