@@ -125,7 +125,7 @@ pub(crate) struct SourceFile {
     pub(crate) path: String,
     #[returns(ref)]
     pub(crate) document: Document,
-    /// The configuration excludes it: others may import from it, but nothing is shown of it.
+    /// The configuration excludes it, or it is a stub: others may import from it, but nothing is shown of it.
     #[returns(copy)]
     pub(crate) excluded: bool,
     /// What the compiler wrote down about it (`passes_dump/NN_after_AllocateMemoryAddr.py`), newest first.
@@ -147,8 +147,14 @@ pub(crate) fn config(db: &dyn salsa::Database) -> &Config {
 impl SourceFile {
     /// One of which nothing is known but its path and its text.
     pub(crate) fn of(db: &dyn salsa::Database, path: String, document: Document) -> SourceFile {
-        SourceFile::new(db, path, document, false, Vec::new(), None, Answers::default())
+        let excluded = is_stub(&path);
+        SourceFile::new(db, path, document, excluded, Vec::new(), None, Answers::default())
     }
+}
+
+/// Whether a file only declares. A function without a body is not a kernel that fits.
+pub(crate) fn is_stub(path: &str) -> bool {
+    path.ends_with(".pyi")
 }
 
 /// A file, for the lifetime of its host.

@@ -177,8 +177,9 @@ impl AnalysisHost {
         self.searches.set_done(&mut self.db).to(done);
     }
 
-    /// Shows nothing of a file any more, or everything again.
+    /// Shows nothing of a file any more, or everything again. Of a stub nothing is shown anyway.
     pub fn set_excluded(&mut self, file: FileId, excluded: bool) {
+        let excluded = excluded || db::is_stub(file.0.path(&self.db));
         if file.0.excluded(&self.db) != excluded {
             file.0.set_excluded(&mut self.db).to(excluded);
         }

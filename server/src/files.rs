@@ -1,4 +1,4 @@
-//! The Python files of paths, as git sees them.
+//! The Python files and notebooks of paths, as git sees them.
 
 use std::collections::HashSet;
 use std::fs;
@@ -9,7 +9,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use crate::disk;
 use crate::selection::Selects;
-use crate::tree::is_python;
+use crate::tree::is_source;
 
 /// The files to look at in a fixed order, and what cannot be looked at. A file that is named is there whatever its name and the
 /// selection.
@@ -30,7 +30,7 @@ pub(crate) fn find<S: Selects>(paths: &[PathBuf], selection: &Arc<S>) -> (Vec<Pa
                 Err(error) => failures.push(disk::why(&error)),
                 Ok(entry) if is_directory(&entry) => {}
                 Ok(entry) if entry.depth() == 0 => files.push(entry.into_path()),
-                Ok(entry) if !is_python(entry.path()) => {}
+                Ok(entry) if !is_source(entry.path()) => {}
                 Ok(entry) if !selection.selects(entry.path()) => is_left_out = true,
                 Ok(entry) => match disk::stay_within(path, entry.path()) {
                     Err(error) if entry.path_is_symlink() => {

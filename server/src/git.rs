@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use crate::disk::{self, Unreadable};
-use crate::tree::{Tree, is_python};
+use crate::tree::{Tree, is_source};
 
 /// The files of a commit, under the paths that they have in the work tree.
 pub(crate) struct Commit {
@@ -95,7 +95,7 @@ impl Tree for Commit {
     }
 
     /// As in the work tree, where hidden files are not looked at.
-    fn python_files<'a>(&'a self, folder: &Path) -> Box<dyn Iterator<Item = PathBuf> + 'a> {
+    fn source_files<'a>(&'a self, folder: &Path) -> Box<dyn Iterator<Item = PathBuf> + 'a> {
         let below = folder.to_owned();
         let is_hidden = move |path: &Path| {
             let inside = path.strip_prefix(&below).unwrap_or(path);
@@ -103,7 +103,7 @@ impl Tree for Commit {
                 .components()
                 .any(|it| matches!(it, Component::Normal(name) if name.as_encoded_bytes().starts_with(b".")))
         };
-        let files = self.below(folder).filter(|path| is_python(path)).filter(move |path| !is_hidden(path));
+        let files = self.below(folder).filter(|path| is_source(path)).filter(move |path| !is_hidden(path));
         Box::new(files.map(Path::to_owned).collect::<Vec<_>>().into_iter())
     }
 

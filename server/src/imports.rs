@@ -6,7 +6,7 @@ use std::path::Path;
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_syntax::Document;
 
-use crate::tree::Tree;
+use crate::tree::{Tree, is_python};
 
 /// Length of the longest chain of imports that is followed.
 const AT_MOST: usize = 16;
@@ -24,7 +24,7 @@ pub(crate) fn launchers(tree: &dyn Tree, path: &Path, module: &str, root: &Path)
     let mut seen = HashSet::from([path.to_owned()]);
     let mut found = Vec::new();
     for folder in folders {
-        for other in tree.python_files(folder) {
+        for other in tree.source_files(folder).filter(|path| is_python(path)) {
             if !seen.insert(other.clone()) {
                 continue;
             }

@@ -9,6 +9,7 @@ mod files;
 mod git;
 mod imports;
 mod lsp;
+mod notebook;
 mod selection;
 mod setting_edit;
 mod settings;

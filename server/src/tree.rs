@@ -5,13 +5,14 @@ use std::path::{Component, Path, PathBuf};
 use ignore::WalkBuilder;
 
 use crate::disk::{self, Unreadable};
+use crate::notebook::is_notebook;
 
 pub(crate) trait Tree: Sync {
     /// The text of a file that the folder `root` holds.
     fn read_within(&self, root: &Path, path: &Path) -> Result<String, Unreadable>;
 
-    /// The Python files below a folder, in the order of their paths, without those that git ignores.
-    fn python_files<'a>(&'a self, folder: &Path) -> Box<dyn Iterator<Item = PathBuf> + 'a>;
+    /// The Python files and notebooks below a folder, in the order of their paths, without those that git ignores.
+    fn source_files<'a>(&'a self, folder: &Path) -> Box<dyn Iterator<Item = PathBuf> + 'a>;
 
     /// Whether a folder is the root of a repository: what lies above has no say in it.
     fn is_repository(&self, folder: &Path) -> bool;
@@ -28,9 +29,9 @@ impl Tree for OnDisk {
         disk::read_within(root, path)
     }
 
-    fn python_files<'a>(&'a self, folder: &Path) -> Box<dyn Iterator<Item = PathBuf> + 'a> {
+    fn source_files<'a>(&'a self, folder: &Path) -> Box<dyn Iterator<Item = PathBuf> + 'a> {
         let entries = WalkBuilder::new(folder).sort_by_file_path(Path::cmp).build().filter_map(Result::ok);
-        Box::new(entries.map(ignore::DirEntry::into_path).filter(|path| is_python(path)))
+        Box::new(entries.map(ignore::DirEntry::into_path).filter(|path| is_source(path)))
     }
 
     fn is_repository(&self, folder: &Path) -> bool {
@@ -40,6 +41,11 @@ impl Tree for OnDisk {
 
 pub(crate) fn is_python(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "py")
+}
+
+/// Whether kernels are looked for in a file.
+pub(crate) fn is_source(path: &Path) -> bool {
+    is_python(path) || is_notebook(path)
 }
 
 /// The root of the repository that a folder is in.

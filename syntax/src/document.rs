@@ -1,4 +1,4 @@
-//! A text under edit: a rope, and its blocks with their trees.
+//! A text under edit: a rope, and its blocks with their trees. The cells of a notebook are one text, too: its parts.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -19,6 +19,8 @@ const ANALYSED_AT_MOST: usize = 16 << 20;
 #[derive(Clone)]
 pub struct Document {
     rope: Rope,
+    /// Where each part starts, in bytes; `None` of a text without parts.
+    parts: Option<Arc<Vec<usize>>>,
     blocks: Arc<[Block]>,
     /// What has changed since the blocks were cut.
     unsettled: Option<Edit>,
@@ -184,9 +186,59 @@ impl Default for Document {
 
 impl Document {
     pub fn new(text: &str) -> Document {
-        let mut document = Document { rope: Rope::from_str(text), blocks: Arc::new([]), unsettled: None };
+        let mut document = Document { rope: Rope::from_str(text), parts: None, blocks: Arc::new([]), unsettled: None };
         document.cut_into_blocks(None);
         document
+    }
+
+    /// Texts one after another, such as the cells of a notebook, with a line break between them. What is left open in one, such as
+    /// a bracket or a decorator, is not closed by the next. Lines in them end with `\n` alone.
+    pub fn of_parts<T: AsRef<str>>(parts: &[T]) -> Document {
+        let (text, starts) = joined(parts);
+        let rope = Rope::from_str(&text);
+        let mut document = Document { rope, parts: Some(Arc::new(starts)), blocks: Arc::new([]), unsettled: None };
+        document.cut_into_blocks(None);
+        document
+    }
+
+    /// The part that an offset is in; `None` of a text without parts.
+    pub fn part_at(&self, offset: usize) -> Option<usize> {
+        self.parts.as_ref()?.partition_point(|&start| start <= offset).checked_sub(1)
+    }
+
+    /// The bytes of a part, without the line break after it. One that there is not is empty.
+    pub fn part(&self, index: usize) -> TextRange {
+        let parts = self.parts.as_ref().map_or(&[][..], |parts| parts.as_slice());
+        let Some(&start) = parts.get(index) else { return TextRange::empty(self.len()) };
+        TextRange::new(start, parts.get(index + 1).map_or(self.len(), |next| next.saturating_sub(1).max(start)))
+    }
+
+    /// The bytes of a range that are in the part in which it starts.
+    pub fn within_part(&self, range: TextRange) -> TextRange {
+        match self.part_at(range.start) {
+            None => range,
+            Some(part) => TextRange::new(range.start, range.end.min(self.part(part).end).max(range.start)),
+        }
+    }
+
+    /// Gives a part another text, by an edit of what differs: the bytes that it replaced, and how many are there now.
+    pub fn set_part(&mut self, index: usize, text: &str) -> (Range<usize>, usize) {
+        let TextRange { start, end } = self.part(index);
+        let before = self.rope.byte_slice(start..end).to_string();
+        let (changed, new) = difference(&before, text);
+        let replaced = start + changed.start..start + changed.end;
+        self.edit(replaced.clone(), new);
+        (replaced, new.len())
+    }
+
+    /// Has these parts from now on, by an edit of what differs, as [`Document::set_part`].
+    pub fn set_parts<T: AsRef<str>>(&mut self, parts: &[T]) -> (Range<usize>, usize) {
+        let (text, starts) = joined(parts);
+        let before = self.text();
+        let (replaced, new) = difference(&before, &text);
+        self.edit(replaced.clone(), new);
+        self.parts = Some(Arc::new(starts));
+        (replaced, new.len())
     }
 
     pub fn rope(&self) -> &Rope {
@@ -215,12 +267,31 @@ impl Document {
         &self.blocks
     }
 
+    /// Of a position in the text as a whole.
     pub fn offset(&self, position: LineCol, encoding: PositionEncoding) -> usize {
         position::offset(&self.rope, position, encoding)
     }
 
+    /// Of a position in a part.
+    pub fn offset_in(&self, part: usize, position: LineCol, encoding: PositionEncoding) -> usize {
+        let TextRange { start, end } = self.part(part);
+        let line = position.line.saturating_add(self.rope.byte_to_line(start) as u32);
+        self.offset(LineCol { line, ..position }, encoding).clamp(start, end)
+    }
+
+    /// In the part that the offset is in.
     pub fn position(&self, offset: usize, encoding: PositionEncoding) -> LineCol {
-        position::line_col(&self.rope, offset, encoding)
+        let LineCol { line, col } = position::line_col(&self.rope, offset, encoding);
+        LineCol { line: line - self.lines_before_part(offset) as u32, col }
+    }
+
+    /// The line of an offset, from 1, in the part that the offset is in.
+    pub fn line(&self, offset: usize) -> usize {
+        self.rope.byte_to_line(offset.min(self.len())) - self.lines_before_part(offset) + 1
+    }
+
+    fn lines_before_part(&self, offset: usize) -> usize {
+        self.part_at(offset).map_or(0, |part| self.rope.byte_to_line(self.part(part).start))
     }
 
     /// Replaces the bytes of `range`; ends outside of the text or inside a character move back to the nearest valid one.
@@ -231,6 +302,10 @@ impl Document {
         self.rope.remove(from..to);
         self.rope.insert(from, text);
         let edit = Edit { start, old_end: end, new_end: start + text.len() };
+        if let Some(parts) = &mut self.parts {
+            let after = Arc::make_mut(parts).iter_mut().filter(|part| **part > start);
+            after.for_each(|part| *part = (*part).max(end) - end + edit.new_end);
+        }
         self.unsettled = Some(self.unsettled.map_or(edit, |before| before.followed_by(edit)));
     }
 
@@ -246,13 +321,30 @@ impl Document {
         self.rope.char_to_byte(self.rope.byte_to_char(offset))
     }
 
+    /// Of each part by itself.
+    fn segments(&self, text: &str) -> Vec<Segment> {
+        let Some(parts) = self.parts.as_ref().filter(|parts| parts.len() > 1) else { return outline::segments(text) };
+        let ends = parts.iter().skip(1).copied().chain([text.len()]);
+        let mut all: Vec<Segment> = Vec::new();
+        for (&start, end) in parts.iter().zip(ends) {
+            let before = all.len();
+            let of_part = outline::segments(&text[start..end]).into_iter().map(|segment| Segment {
+                start: segment.start + start,
+                parent: segment.parent.map(|parent| parent + before),
+                ..segment
+            });
+            all.extend(of_part);
+        }
+        all
+    }
+
     fn cut_into_blocks(&mut self, edit: Option<Edit>) {
         if self.is_oversized() {
             self.blocks = Arc::new([]);
             return;
         }
         let text = self.text();
-        let segments = outline::segments(&text);
+        let segments = self.segments(&text);
         let keys = keys(&segments);
         let ends = segments.iter().skip(1).map(|next| next.start).chain([text.len()]);
         let mut reuse = Reuse { old: &self.blocks, edit, next: 0 };
@@ -263,6 +355,29 @@ impl Document {
         });
         self.blocks = blocks.collect();
     }
+}
+
+/// Parts as one text, and where each starts.
+fn joined<T: AsRef<str>>(parts: &[T]) -> (String, Vec<usize>) {
+    let (mut text, mut starts) = (String::new(), Vec::with_capacity(parts.len()));
+    for part in parts {
+        if !starts.is_empty() {
+            text.push('\n');
+        }
+        starts.push(text.len());
+        text.push_str(part.as_ref());
+    }
+    (text, starts)
+}
+
+/// The bytes of a text that another one has not, from the first that differs to the last, and what that one has there.
+fn difference<'t>(before: &str, after: &'t str) -> (Range<usize>, &'t str) {
+    let same = |(a, b): &(char, char)| a == b;
+    let len = |(a, _): (char, char)| a.len_utf8();
+    let start: usize = before.chars().zip(after.chars()).take_while(same).map(len).sum();
+    let (old, new) = (&before[start..], &after[start..]);
+    let end: usize = old.chars().rev().zip(new.chars().rev()).take_while(same).map(len).sum();
+    (start..before.len() - end, &new[..new.len() - end])
 }
 
 /// A replaced range: `start..old_end` of the old text became `start..new_end` of the new one.
@@ -403,10 +518,59 @@ mod tests {
     }
 
     #[test]
+    fn what_one_part_leaves_open_does_not_concern_the_next() {
+        let document = Document::of_parts(&["@pl.function", "def a(x):\n    y = f(", "    '''", "z = 1\n", ""]);
+        let shown: Vec<_> = document.blocks().iter().map(|it| (it.key.kind, it.source.text.as_str())).collect();
+        expect_test::expect![[r#"
+            [
+                (
+                    Statements,
+                    "@pl.function\n",
+                ),
+                (
+                    Function,
+                    "def a(x):\n    y = f(\n",
+                ),
+                (
+                    Statements,
+                    "    '''\n",
+                ),
+                (
+                    Statements,
+                    "z = 1\n\n",
+                ),
+                (
+                    Statements,
+                    "",
+                ),
+            ]
+        "#]]
+        .assert_debug_eq(&shown);
+    }
+
+    #[test]
+    fn positions_count_in_their_part() {
+        let document = Document::of_parts(&["a\nb", "", "cé\nd"]);
+        let at = |line, col| LineCol { line, col };
+        assert_eq!(document.position(3, PositionEncoding::Utf8), at(1, 1));
+        assert_eq!(document.position(4, PositionEncoding::Utf8), at(0, 0));
+        assert_eq!([0, 2, 4, 5, 9].map(|offset| document.line(offset)), [1, 2, 1, 1, 2]);
+        assert_eq!(document.offset_in(2, at(1, 0), PositionEncoding::Utf8), 9);
+        assert_eq!(document.offset_in(1, at(7, 7), PositionEncoding::Utf8), 4);
+        assert_eq!(document.offset_in(9, at(0, 0), PositionEncoding::Utf8), document.len());
+        assert_eq!(document.within_part(TextRange::new(2, 8)), TextRange::new(2, 3));
+        assert_eq!(Document::of_parts::<&str>(&[]).part_at(0), None);
+    }
+
+    #[test]
     fn offsets_outside_are_moved() {
         let mut document = Document::new("é");
         document.edit(1..99, "x");
         assert_eq!(document.text(), "x");
+    }
+
+    fn cell() -> impl Strategy<Value = String> {
+        prop::collection::vec(piece(), 0..6).prop_map(|pieces| pieces.concat().replace('\r', ""))
     }
 
     fn piece() -> impl Strategy<Value = &'static str> {
@@ -438,6 +602,37 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn edited_parts_equal_fresh_ones(
+            start in prop::collection::vec(cell(), 0..6),
+            edits in prop::collection::vec((0..7_usize, 0..3_usize, prop::collection::vec(cell(), 0..3), prop::bool::ANY), 1..12),
+        ) {
+            let mut parts = start;
+            let mut document = Document::of_parts(&parts);
+            for (at, removed, inserted, settles) in edits {
+                trees(&document); // else there is nothing to edit in place
+                let at = at % (parts.len() + 1);
+                match inserted.as_slice() {
+                    [text] if removed == 1 && at < parts.len() => {
+                        parts[at].clone_from(text);
+                        document.set_part(at, text);
+                    }
+                    _ => {
+                        parts.splice(at..(at + removed).min(parts.len()), inserted);
+                        document.set_parts(&parts);
+                    }
+                }
+                if settles {
+                    document.settle();
+                }
+            }
+            document.settle();
+            let fresh = Document::of_parts(&parts);
+            prop_assert_eq!(document.text(), fresh.text());
+            prop_assert_eq!(&document.parts, &fresh.parts);
+            prop_assert_eq!(trees(&document), trees(&fresh));
+        }
+
         #[test]
         fn an_edited_document_equals_a_fresh_one(
             start in prop::collection::vec(piece(), 0..40),

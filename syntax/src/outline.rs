@@ -163,13 +163,20 @@ pub(crate) fn logical_line_around(text: &str, offset: usize) -> TextRange {
     around
 }
 
+/// Where the logical line that starts at an offset ends. A bracket that is left open ends before the next definition.
+pub(crate) fn end_of_logical_line(text: &str, start: usize) -> usize {
+    let mut lines = LogicalLines { text, at: start, ends: starts_definition };
+    lines.next_line();
+    lines.at
+}
+
 /// Where the logical line around an offset of a block starts. A line whose bracket is not closed ends as in [`unclosed_lines`].
 pub(crate) fn logical_line_at(text: &str, offset: usize) -> usize {
     logical_line_around(text, offset).start
 }
 
 /// Walks over logical lines: a line goes on inside brackets, triple-quoted strings and after a backslash.
-struct LogicalLines<'t> {
+pub(crate) struct LogicalLines<'t> {
     text: &'t str,
     at: usize,
     /// Tells from the rest of the text, and the indentation of a line with an open bracket, that the line must end here.
@@ -177,6 +184,15 @@ struct LogicalLines<'t> {
 }
 
 impl<'t> LogicalLines<'t> {
+    pub(crate) fn new(text: &'t str) -> LogicalLines<'t> {
+        LogicalLines { text, at: 0, ends: starts_definition }
+    }
+
+    pub(crate) fn next_text(&mut self) -> Option<&'t str> {
+        let line = self.next_line()?;
+        Some(&self.text[line.start..self.at])
+    }
+
     fn next_line(&mut self) -> Option<LogicalLine<'t>> {
         let start = self.at;
         if start >= self.text.len() {

@@ -18,6 +18,9 @@ use super::{Context, PlacedUnit};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KernelConfigurations {
     pub kernel: String,
+    /// Of a notebook, from 1; lines count in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<usize>,
     /// Of its name, from 1.
     pub line: usize,
     /// The kernel's own device first.
@@ -77,6 +80,7 @@ pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<
     });
     Some(KernelConfigurations {
         kernel: context.qualified_name(placed.unit, standing.name),
+        cell: context.cell(placed.start),
         line: context.line(placed.range(standing.at).start),
         devices: table.devices.iter().map(|device| device.name()).collect(),
         configurations: views.collect(),

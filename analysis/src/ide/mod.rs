@@ -175,7 +175,8 @@ impl<'db> Context<'db> {
     }
 
     /// What `items` finds, each with its range, for the kernel at a byte offset. Of several scopes of one function: the innermost
-    /// around the offset, else the first. Outside of kernels: for the last one before the offset, else the first of the file.
+    /// around the offset, else the first. Outside of kernels: for the last one before the offset, else the first of the file, or of the
+    /// cell of a notebook.
     pub(crate) fn at<T>(&self, offset: usize, items: impl Fn(&PlacedUnit<'db>) -> Vec<(TextRange, T)>) -> Option<T> {
         let around = self.units_in(TextRange::empty(offset)).filter(|p| p.start <= offset && offset <= p.start + p.len);
         let mut best: Option<(bool, T)> = None;
@@ -186,7 +187,8 @@ impl<'db> Context<'db> {
             }
         }
         let nearest = || {
-            let (before, after): (Vec<_>, Vec<_>) = self.units().partition(|placed| placed.start < offset);
+            let here = self.units().filter(|placed| self.cell(placed.start) == self.cell(offset));
+            let (before, after): (Vec<_>, Vec<_>) = here.partition(|placed| placed.start < offset);
             let (_, item) = before.iter().rev().chain(&after).find_map(|placed| items(placed).into_iter().next())?;
             Some(item)
         };
@@ -199,10 +201,14 @@ impl<'db> Context<'db> {
         block.map_or("", |block| &block.source.text)
     }
 
-    /// 1-based line of a byte offset.
+    /// 1-based line of a byte offset, in a notebook in its cell.
     pub(crate) fn line(&self, offset: usize) -> usize {
-        let rope = self.document().rope();
-        rope.byte_to_line(offset.min(rope.len_bytes())) + 1
+        self.document().line(offset)
+    }
+
+    /// The cell of a notebook that a byte offset is in, from 1; `None` in other files.
+    pub(crate) fn cell(&self, offset: usize) -> Option<usize> {
+        self.document().part_at(offset).map(|part| part + 1)
     }
 
     /// `Program.kernel`: the kernel's name with the programs and factories around it.

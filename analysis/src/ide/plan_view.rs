@@ -17,6 +17,9 @@ use super::{Context, PlacedUnit};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KernelPlan {
     pub name: String,
+    /// Of a notebook, from 1; lines count in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<usize>,
     pub line: usize,
     /// The bytes of the function that it is written in.
     #[serde(skip)]
@@ -55,6 +58,8 @@ pub struct KernelPlan {
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelSummary {
     pub name: String,
+    /// Of a notebook, from 1; lines count in it.
+    pub cell: Option<usize>,
     pub line: usize,
     /// The bytes of the function that it is written in.
     pub range: TextRange,
@@ -66,9 +71,9 @@ pub struct KernelSummary {
 
 impl KernelPlan {
     pub fn summary(&self) -> KernelSummary {
-        let KernelPlan { name, line, range, status, target, planner, spaces, .. } = self;
-        let (line, range) = (*line, *range);
-        KernelSummary { name: name.clone(), line, range, status, target, planner, spaces: spaces.clone() }
+        let KernelPlan { name, cell, line, range, status, target, planner, spaces, .. } = self;
+        let (cell, line, range) = (*cell, *line, *range);
+        KernelSummary { name: name.clone(), cell, line, range, status, target, planner, spaces: spaces.clone() }
     }
 }
 
@@ -261,6 +266,7 @@ fn kernel_summary(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn K
     let packing = kernel.packing(context, placed).into_iter().map(Some).chain(std::iter::repeat_with(|| None));
     KernelSummary {
         name: context.qualified_name(placed.unit, kernel.name()),
+        cell: context.cell(placed.start),
         line: context.line(placed.range(kernel.name_origin()).start),
         range: TextRange::new(placed.start, placed.start + placed.len),
         status: kernel.status().name(),
@@ -271,7 +277,8 @@ fn kernel_summary(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn K
 }
 
 fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> KernelPlan {
-    let KernelSummary { name, line, range, status, target, planner, spaces } = kernel_summary(context, placed, kernel);
+    let summary = kernel_summary(context, placed, kernel);
+    let KernelSummary { name, cell, line, range, status, target, planner, spaces } = summary;
     let Details { tiles, specs, scenarios, uncompared, marks, assumes, compiler } = kernel.details(context, placed);
     let mut diagnostics = kernel.diagnostics(context, placed);
     diagnostics.extend(confirmation::diagnostics(context, placed, kernel));
@@ -284,6 +291,7 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn Kern
     });
     KernelPlan {
         name,
+        cell,
         line,
         range,
         status,

@@ -44,6 +44,10 @@ struct Observed {
 
 impl Observed {
     fn open(text: &str) -> Observed {
+        Observed::of(Document::new(text))
+    }
+
+    fn of(document: Document) -> Observed {
         let log = Arc::new(Mutex::new(Vec::new()));
         let sink = log.clone();
         let db = Database::observed(move |event| {
@@ -55,7 +59,6 @@ impl Observed {
         });
         let mut host = AnalysisHost::with_database(db);
         let file = host.file_id("kernels.py");
-        let document = Document::new(text);
         host.set_document(file, document.clone());
         let mut observed = Observed { host, file, document, log, planned: 0 };
         observed.queries();
@@ -118,6 +121,38 @@ fn an_edit_in_one_of_thirty_kernels_plans_that_kernel_only() {
         assert_eq!(ran(&queries, query), 1, "{query}: {queries:?}");
     }
     assert_eq!(ran(&queries, "constant"), 0, "{queries:?}");
+}
+
+#[test]
+fn an_edit_in_one_cell_of_a_notebook_plans_the_kernels_of_that_cell_only() {
+    let kernel = |i: usize| {
+        format!(
+            "@pl.function(type=pl.FunctionType.InCore)\ndef k{i}(a: pl.Tensor[[64, 64], pl.FP32]):\n    x{i} = pl.load(a, [0, 0], [N, 64])\n"
+        )
+    };
+    let mut cells = vec!["import pypto.language as pl".to_owned(), "N = 64".to_owned()];
+    cells.extend((0..30).map(kernel));
+    let mut observed = Observed::of(Document::of_parts(&cells));
+    let edit = |observed: &mut Observed, change: &dyn Fn(&mut Document)| {
+        change(&mut observed.document);
+        observed.document.settle();
+        observed.host.set_document(observed.file, observed.document.clone());
+        observed.queries()
+    };
+    let queries =
+        edit(&mut observed, &|document| drop(document.set_part(9, &kernel(7).replace("[N, 64]", "[32, 64]"))));
+    for query in ["parsed", "syntax", "lowering", "plans"] {
+        assert_eq!(ran(&queries, query), 1, "{query}: {queries:?}");
+    }
+    // A cell comes, and one moves down: no kernel is another one.
+    cells[9] = kernel(7).replace("[N, 64]", "[32, 64]");
+    cells.insert(4, "print('here')".to_owned());
+    let queries = edit(&mut observed, &|document| drop(document.set_parts(&cells)));
+    assert_eq!((ran(&queries, "lowering"), ran(&queries, "planned")), (0, 0), "{queries:?}");
+    let moved = cells.remove(20);
+    cells.insert(25, moved);
+    let queries = edit(&mut observed, &|document| drop(document.set_parts(&cells)));
+    assert_eq!((ran(&queries, "lowering"), ran(&queries, "planned")), (0, 0), "{queries:?}");
 }
 
 /// Two of the kernels push and pop between the cores.

@@ -203,6 +203,70 @@ async function session() {
   await vscode.commands.executeCommand("workbench.action.closeAllEditors");
 }
 
+/** A kernel in the cell of a notebook, and what it rests on in another one. */
+async function notebook() {
+  const opened = await vscode.workspace.openNotebookDocument(vscode.Uri.file(path.join(folder, "notebook.ipynb")));
+  const original = opened.getCells().map(({ kind, document }) => new vscode.NotebookCellData(kind, document.getText(), document.languageId));
+  await vscode.window.showNotebookDocument(opened);
+  const cellWith = (text) => opened.getCells().find((cell) => cell.document.getText().includes(text))?.document;
+  const [sizes, kernel] = [cellWith("ROWS, COLS ="), cellWith("def gate")];
+  const found = (document) => vscode.languages.getDiagnostics(document.uri).filter((it) => it.source === "tilefit");
+  const at = (document, text) => document.positionAt(document.getText().indexOf(text));
+  ok(await eventually(() => found(kernel).length === 1), "an overflow is reported in its cell", found(kernel));
+  const [error] = found(kernel);
+  ok(error?.range.start.isEqual(at(kernel, "weight = ")), "at its place in the cell", error);
+  ok(found(sizes).length === 0 && found(cellWith("%%bash")).length === 0, "and nothing in the others");
+  const related = error?.relatedInformation?.map((it) => it.location.uri.toString());
+  ok(related?.length > 0 && related.every((uri) => uri === kernel.uri.toString()), "what it names is in the cell", related);
+
+  const command = (name, ...rest) => vscode.commands.executeCommand(`vscode.execute${name}`, kernel.uri, ...rest);
+  const hovers = await command("HoverProvider", at(kernel, "weight = "));
+  const text = hovers.flatMap((hover) => hover.contents.map((it) => it.value ?? it)).join("\n");
+  ok(text.includes("131072"), "hover tells the bytes", text);
+  const hints = await command("InlayHintProvider", new vscode.Range(0, 0, kernel.lineCount, 0));
+  ok(hints.some((hint) => JSON.stringify(hint.label).includes("128 KiB")), "inlay hints tell the sizes", hints);
+  const lenses = await command("CodeLensProvider", 20);
+  const lens = lenses.find((it) => it.command?.command === "tilefit.showMemoryMap");
+  ok(lens?.command.arguments[0] === kernel.uri.toString(), "a lens leads to the map of the cell", lenses);
+  const [definition] = await command("DefinitionProvider", at(kernel, "ROWS"));
+  const target = definition?.targetUri ?? definition?.uri;
+  ok(target?.toString() === sizes.uri.toString(), "the definition of a constant is in its cell", definition);
+
+  const tabs = () => vscode.window.tabGroups.all.flatMap((group) => group.tabs.map((tab) => tab.label));
+  await vscode.commands.executeCommand("tilefit.showMemoryMap", kernel.uri.toString(), at(kernel, "def gate"));
+  ok(await eventually(() => tabs().some((label) => label === "Memory map: gate")), "the memory map opens beside", tabs());
+  await vscode.commands.executeCommand("tilefit.showGeneratedCode", kernel.uri.toString(), at(kernel, "def gate"));
+  const cpp = await eventually(() => vscode.workspace.textDocuments.find((it) => it.uri.scheme === "tilefit-cpp" && it.getText().includes("runGate")));
+  ok(cpp?.languageId === "cpp", "the C++ opens beside", tabs());
+
+  const edit = async (document, from, to) => {
+    const start = at(document, from);
+    const change = new vscode.WorkspaceEdit();
+    change.replace(document.uri, new vscode.Range(start, document.positionAt(document.offsetAt(start) + from.length)), to);
+    await vscode.workspace.applyEdit(change);
+  };
+  await edit(sizes, "128", "64");
+  ok(await eventually(() => found(kernel).length === 0), "an edit in one cell clears the error in another", found(kernel));
+  const put = new vscode.WorkspaceEdit();
+  put.set(opened.uri, [
+    vscode.NotebookEdit.replaceCells(new vscode.NotebookRange(2, 3), [
+      new vscode.NotebookCellData(vscode.NotebookCellKind.Code, "%time ROWS = 128\nCOLS = 256", "python"),
+      new vscode.NotebookCellData(vscode.NotebookCellKind.Code, "ROWS = 32", "julia"),
+    ]),
+  ]);
+  await vscode.workspace.applyEdit(put);
+  ok(await eventually(() => found(kernel).length === 1), "cells that come and go count", found(kernel));
+  const actions = await command("CodeActionProvider", found(kernel)[0]?.range ?? new vscode.Range(0, 0, 0, 0));
+  ok(actions.length > 0, "actions are offered in the cell", actions);
+  await vscode.commands.executeCommand("tilefit.restart");
+  ok(await eventually(() => found(kernel).length === 1), "a new server is told of the notebook", found(kernel));
+  const restored = new vscode.WorkspaceEdit();
+  restored.set(opened.uri, [vscode.NotebookEdit.replaceCells(new vscode.NotebookRange(0, opened.cellCount), original)]);
+  await vscode.workspace.applyEdit(restored);
+  ok(await opened.save(), "the notebook is saved as it was"); // else VS Code asks
+  await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+}
+
 const cppView = { command: "tilefit.showGeneratedCode", scheme: "tilefit-cpp", of: (at) => `TEXP(y${at},`, name: "C++" };
 const irView = { command: "tilefit.showAllocatedIr", scheme: "tilefit-ir", of: (at) => `    y${at}: `, name: "program of tiles" };
 
@@ -278,6 +342,7 @@ async function scrolling({ command, scheme, of, name }) {
 exports.run = async () => {
   report(folder);
   await session();
+  await notebook();
   await scrolling(cppView);
   await scrolling(irView);
   await vscode.commands.executeCommand("workbench.action.files.revert");

@@ -13,6 +13,7 @@ import { author } from "./author.mjs";
 import { configurations } from "./configurations.mjs";
 import { confirming } from "./confirming.mjs";
 import { env, limit, start } from "./editor.mjs";
+import { notebook } from "./notebook.mjs";
 import { stranger } from "./untrusted.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -99,6 +100,7 @@ fs.copyFileSync(path.join(here, "autotuned.py"), path.join(project, "autotuned.p
 await session("configurations", trusted, configurations);
 fs.rmSync(path.join(project, "autotuned.py"));
 await session("confirming", trusted, confirming);
+await session("notebook", trusted, notebook);
 await trusted.close();
 
 const roots = path.join(out, "roots");

@@ -14,9 +14,15 @@ export function servers(all: readonly WorkspaceFolder[] = []): Served[] {
     return [{ selector: [python("file"), python("untitled")] }];
   }
   return folders.map((folder, at) => {
-    const selector = [python("file", `${literal(folder.uri.fsPath)}/**`)];
+    const selector = [python("file", within(folder))];
     return { folder, selector: at === 0 ? [...selector, python("untitled")] : selector };
   });
+}
+
+/** The cells that it serves, which are sent with their notebook. */
+export function cells({ folder }: Served) {
+  const notebook = { notebookType: "jupyter-notebook", ...(folder && { pattern: within(folder) }) };
+  return { language: "python", notebook };
 }
 
 /** Of these, the one for a document: that of its folder, else the first. */
@@ -32,6 +38,10 @@ function outermost(uri: Uri, folders: readonly WorkspaceFolder[]): WorkspaceFold
 
 function contains(folder: Uri, uri: Uri): boolean {
   return uri.scheme === folder.scheme && `${uri.path}/`.startsWith(folder.path.replace(/\/*$/, "/"));
+}
+
+function within(folder: WorkspaceFolder): string {
+  return `${literal(folder.uri.fsPath)}/**`;
 }
 
 /** A path as a glob pattern that means only itself. */

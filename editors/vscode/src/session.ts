@@ -4,7 +4,7 @@ import { DidChangeConfigurationNotification, ExecuteCommandRequest, LanguageClie
 import { linked } from "./diagnosticPages";
 import { memoryMapChanged, settingsInForce } from "./protocol";
 import type { MemoryMapChanged } from "./protocol";
-import { servedBy, servers } from "./folders";
+import { cells, servedBy, servers } from "./folders";
 import type { Served } from "./folders";
 import { findServer } from "./server";
 import type { Server } from "./server";
@@ -137,13 +137,17 @@ export class Session implements vscode.Disposable {
     }
   }
 
-  private clientOf(server: Server, { folder, selector }: Served): LanguageClient {
+  private clientOf(server: Server, served: Served): LanguageClient {
+    const { folder, selector } = served;
     const client = new Client(
       "tilefit",
       "tilefit",
       { command: server.path, args: ["server"] },
       {
-        documentSelector: selector,
+        documentSelector: [...selector, cells(served)],
+        notebookDocumentOptions: {
+          filterCells: (notebook, found) => (servedBy(this.running, notebook.uri)?.folder === folder ? found : []),
+        },
         workspaceFolder: folder,
         outputChannel: this.output,
         traceOutputChannel: this.trace,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Uri, WorkspaceFolder } from "vscode";
 
-import { servedBy, servers } from "../src/folders";
+import { cells, servedBy, servers } from "../src/folders";
 
 const uri = (path: string, scheme = "file") => ({ scheme, path, fsPath: path, toString: () => `${scheme}://${path}` }) as Uri;
 const folder = (path: string) => ({ uri: uri(path), name: path, index: 0 }) as WorkspaceFolder;
@@ -37,4 +37,13 @@ test("a document belongs to the server of its folder, else to the first", () => 
   assert.equal(of(uri("/elsewhere.py")), "/a");
   assert.equal(of(uri("/ab/kernel.py", "untitled")), "/a");
   assert.equal(of(undefined), "/a");
+});
+
+test("of several servers each has the cells of its folder", () => {
+  const notebooks = (...paths: string[]) => served(...paths).map((one) => cells(one).notebook);
+  assert.deepEqual(notebooks("/a"), [{ notebookType: "jupyter-notebook" }]);
+  assert.deepEqual(
+    notebooks("/a", "/b").map((notebook) => "pattern" in notebook && notebook.pattern),
+    ["/a/**", "/b/**"],
+  );
 });

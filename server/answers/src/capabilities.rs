@@ -4,9 +4,10 @@ use ls_types::{
     CallHierarchyServerCapability, ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
     CodeLensOptions, CompletionOptions, DiagnosticOptions, DiagnosticServerCapabilities, ExecuteCommandOptions,
     FoldingRangeProviderCapability, HoverProviderCapability, InitializeResult, InlayHintOptions,
-    InlayHintServerCapabilities, OneOf, PositionEncodingKind, RenameOptions, SaveOptions,
-    SelectionRangeProviderCapability, ServerCapabilities, ServerInfo, SignatureHelpOptions, TextDocumentSyncCapability,
-    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkDoneProgressOptions,
+    InlayHintServerCapabilities, Notebook, NotebookCellSelector, NotebookDocumentSyncOptions, NotebookSelector, OneOf,
+    PositionEncodingKind, RenameOptions, SaveOptions, SelectionRangeProviderCapability, ServerCapabilities, ServerInfo,
+    SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    TextDocumentSyncSaveOptions, WorkDoneProgressOptions,
 };
 use tilefit_syntax::PositionEncoding;
 
@@ -43,6 +44,9 @@ pub const SHOW_ALLOCATED_IR: &str = "tilefit.showAllocatedIr";
 /// The same for the MLIR of TLX kernels.
 pub const SHOW_LOWERED_IR: &str = "tilefit.showLoweredIr";
 
+/// The language of the cells of a notebook that are looked at.
+pub const PYTHON: &str = "python";
+
 /// The kind of the code action that fixes a whole file, for `editor.codeActionsOnSave`.
 pub const FIX_ALL: &str = "source.fixAll.tilefit";
 
@@ -73,6 +77,13 @@ pub fn initialize_result(encoding: PositionEncoding, pulls: bool) -> InitializeR
                 change: Some(TextDocumentSyncKind::INCREMENTAL),
                 save: Some(TextDocumentSyncSaveOptions::SaveOptions(SaveOptions { include_text: Some(false) })),
                 ..TextDocumentSyncOptions::default()
+            })),
+            notebook_document_sync: Some(OneOf::Left(NotebookDocumentSyncOptions {
+                notebook_selector: vec![NotebookSelector::ByNotebook {
+                    notebook: Notebook::String("jupyter-notebook".to_owned()),
+                    cells: Some(vec![NotebookCellSelector { language: PYTHON.to_owned() }]),
+                }],
+                save: Some(true),
             })),
             hover_provider: Some(HoverProviderCapability::Simple(true)),
             completion_provider: Some(CompletionOptions {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ls_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse,
-    CodeActionTriggerKind, Command, CreateFile, DocumentChangeOperation, DocumentChanges, OneOf,
+    CodeActionTriggerKind, Command, CreateFile, DocumentChangeOperation, DocumentChanges, Location, OneOf,
     OptionalVersionedTextDocumentIdentifier, Range, ResourceOp, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
 };
 use serde_json::json;
@@ -164,7 +164,10 @@ fn setting(
 
 /// A document beside the file, whose name may be anything.
 fn new_file(view: &View, name: &str, text: String) -> Option<WorkspaceEdit> {
-    let file = view.uri.to_file_path()?;
+    let file = Path::new(view.analysis.path(view.file));
+    if !file.is_absolute() {
+        return None;
+    }
     let name: String = name.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
     Some(created(Uri::from_file_path(file.with_file_name(name))?, text))
 }
@@ -180,8 +183,13 @@ fn created(uri: Uri, text: String) -> WorkspaceEdit {
 }
 
 fn edit(view: &View, edits: Vec<(TextRange, String)>) -> WorkspaceEdit {
-    let edits = edits.into_iter().map(|(range, new)| TextEdit::new(view.range(range), new)).collect();
-    WorkspaceEdit::new(HashMap::from([(view.uri.clone(), edits)]))
+    let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
+    for (range, new) in edits {
+        if let Some(Location { uri, range }) = view.location(view.file, range) {
+            changes.entry(uri).or_default().push(TextEdit::new(range, new));
+        }
+    }
+    WorkspaceEdit::new(changes)
 }
 
 fn show(view: &View, title: String, command: &str, offset: usize) -> CodeAction {

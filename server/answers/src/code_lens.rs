@@ -69,7 +69,8 @@ impl LastWhole {
 }
 
 pub fn code_lenses(view: &View) -> Cancellable<Option<Vec<CodeLens>>> {
-    let lenses = view.analysis.code_lenses(view.file)?;
+    let mut lenses = view.analysis.code_lenses(view.file)?;
+    lenses.retain(|lens| view.has(lens.range.start));
     let is_told = lenses.len() <= AT_ONCE;
     // Those of one kernel stand at one place.
     let mut last = (TextRange::empty(0), Range::default());

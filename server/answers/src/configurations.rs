@@ -6,5 +6,9 @@ use crate::ext::Configurations;
 use crate::view::View;
 
 pub fn configurations(view: &View) -> Cancellable<Configurations> {
-    Ok(Configurations { kernels: view.analysis.configurations(view.file)?, version: view.version })
+    let mut kernels = view.analysis.configurations(view.file)?;
+    if let Some(own) = view.cell {
+        kernels.retain(|kernel| kernel.cell == Some(own + 1));
+    }
+    Ok(Configurations { kernels, version: view.version })
 }

@@ -13,11 +13,11 @@ pub fn position(document: &Document, offset: usize, encoding: PositionEncoding) 
 }
 
 pub fn range(document: &Document, range: TextRange, encoding: PositionEncoding) -> lsp::Range {
+    let range = document.within_part(range);
     lsp::Range::new(position(document, range.start, encoding), position(document, range.end, encoding))
 }
 
-/// The name under which the analysis knows a document: its path, or its URI where it has no file. The cells of a notebook differ
-/// after the path only.
+/// The name under which the analysis knows a document: its path, or its URI where it has no file.
 pub fn path_of(uri: &lsp::Uri) -> String {
     let is_file = uri.as_str().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
     let path = uri.to_file_path().filter(|_| is_file);

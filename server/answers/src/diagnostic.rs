@@ -9,7 +9,9 @@ use ls_types::{
 };
 use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::{Cancellable, ide};
+use tilefit_syntax::TextRange;
 
+use crate::notebook::Cell;
 use crate::view::View;
 
 /// `known`: what the client has, by the id of an earlier report.
@@ -31,8 +33,25 @@ pub fn diagnostic(view: &View, known: Option<&str>) -> Cancellable<DocumentDiagn
 }
 
 pub fn diagnostics(view: &View) -> Cancellable<Vec<Diagnostic>> {
-    let found = view.analysis.diagnostics(view.file)?;
+    let mut found = view.analysis.diagnostics(view.file)?;
+    found.retain(|diagnostic| view.has(diagnostic.range.start));
     Ok(found.into_iter().map(|diagnostic| lsp_diagnostic(view, diagnostic)).collect())
+}
+
+/// What is found in a file, by the documents of the client that it is: itself, or the cells of a notebook.
+pub fn by_document(view: &View, found: Vec<ide::Diagnostic>) -> Vec<(Cell, Vec<Diagnostic>)> {
+    let Some(cells) = view.notebooks.get(view.analysis.path(view.file)) else {
+        let own = Cell { uri: view.uri.clone(), version: view.version };
+        return vec![(own, found.into_iter().map(|diagnostic| lsp_diagnostic(view, diagnostic)).collect())];
+    };
+    let mut documents: Vec<_> = cells.iter().map(|cell| (cell.clone(), Vec::new())).collect();
+    for diagnostic in found {
+        let part = view.document.part_at(diagnostic.range.start);
+        if let Some((_, of_cell)) = part.and_then(|part| documents.get_mut(part)) {
+            of_cell.push(lsp_diagnostic(view, diagnostic));
+        }
+    }
+    documents
 }
 
 /// The same for the same diagnostics.
@@ -47,10 +66,10 @@ pub(crate) fn diagnostics_id(items: &[Diagnostic]) -> String {
 
 /// As editors show it.
 pub fn lsp_diagnostic(view: &View, diagnostic: ide::Diagnostic) -> Diagnostic {
-    let related = diagnostic.related.into_iter().map(|related| DiagnosticRelatedInformation {
-        location: Location::new(view.uri.clone(), view.range(related.range)),
-        message: related.message,
-    });
+    let related = diagnostic
+        .related
+        .into_iter()
+        .map(|related| DiagnosticRelatedInformation { location: place(view, related.range), message: related.message });
     Diagnostic {
         range: view.range(diagnostic.range),
         severity: Some(severity(diagnostic.severity)),
@@ -61,6 +80,11 @@ pub fn lsp_diagnostic(view: &View, diagnostic: ide::Diagnostic) -> Diagnostic {
         tags: tag(diagnostic.code).map(|tag| vec![tag]),
         ..Diagnostic::default()
     }
+}
+
+/// Of what is in the file.
+fn place(view: &View, range: TextRange) -> Location {
+    view.location(view.file, range).unwrap_or_else(|| Location::new(view.uri.clone(), view.range(range)))
 }
 
 /// How editors show what is not needed. None is deprecated: what allocates in an older form is needed, and editors strike it through.

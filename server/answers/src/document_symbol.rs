@@ -8,7 +8,8 @@ use crate::view::View;
 
 pub fn document_symbols(view: &View) -> Cancellable<Option<lsp::DocumentSymbolResponse>> {
     let symbols = view.analysis.document_symbols(view.file)?;
-    let symbols = symbols.into_iter().map(|symbol| document_symbol(view, symbol)).collect();
+    let here = symbols.into_iter().filter(|symbol| view.has(symbol.selection.start));
+    let symbols = here.map(|symbol| document_symbol(view, symbol)).collect();
     Ok(Some(lsp::DocumentSymbolResponse::Nested(symbols)))
 }
 

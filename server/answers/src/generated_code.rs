@@ -18,8 +18,8 @@ pub fn generated_code_of(view: &View, kernel: &str) -> Cancellable<Option<Genera
 }
 
 fn answer(view: &View, code: ide::GeneratedCode) -> GeneratedCode {
-    let lines = code.map.into_iter();
-    let gaps = code.gaps.into_iter().filter(|gap| !gap.is_said);
+    let lines = code.map.into_iter().filter(|(_, range)| view.has(range.start));
+    let gaps = code.gaps.into_iter().filter(|gap| !gap.is_said && view.has(gap.range.start));
     GeneratedCode {
         kernel: code.kernel,
         language: "cpp",

@@ -35,7 +35,8 @@ pub fn inlay_hints(view: &View, range: Range, shows: Shows) -> Cancellable<Optio
     let hints = view.analysis.inlay_hints(view.file, view.text_range(range))?;
     let untold = |key| Untold { uri: view.uri.clone(), version: view.version, key };
     let data = |key: Option<HintKey>| key.filter(|_| shows.resolves_hints).map(|key| json!(untold(key)));
-    let hints = hints.into_iter().map(|hint| InlayHint {
+    let here = hints.into_iter().filter(|hint| view.has(hint.offset));
+    let hints = here.map(|hint| InlayHint {
         position: view.position(hint.offset),
         label: InlayHintLabel::String(hint.label),
         kind: Some(InlayHintKind::TYPE),
@@ -72,7 +73,7 @@ fn parts(view: &View, label: &str, link: Option<HintLink>, tooltip: &MarkupConte
         command: None,
     };
     let Some(HintLink { part: linked, target }) = link else { return vec![part(label, None)] };
-    let location = Location::new(view.uri.clone(), view.range(target));
-    let all = [(&label[..linked.start], None), (&label[linked.clone()], Some(location)), (&label[linked.end..], None)];
+    let location = view.location(view.file, target);
+    let all = [(&label[..linked.start], None), (&label[linked.clone()], location), (&label[linked.end..], None)];
     all.into_iter().filter(|(value, _)| !value.is_empty()).map(|(value, location)| part(value, location)).collect()
 }

@@ -16,7 +16,7 @@ pub fn memory_map(view: &View, position: Position, options: MapOptions) -> Cance
 
 /// What a client that watches the kernel around a byte offset is sent of this version.
 pub fn memory_map_changed(view: &View, offset: usize, options: MapOptions) -> Cancellable<MemoryMapChanged> {
-    let parts = memory_map_at(view, offset, options)?.map(|map| (map.maps, map.settings, map.changes));
+    let parts = memory_map_at(view, view.nearest(offset), options)?.map(|map| (map.maps, map.settings, map.changes));
     let (maps, settings, changes) = parts.unwrap_or_default();
     Ok(MemoryMapChanged { uri: view.uri.clone(), version: view.version, maps, settings, changes })
 }

@@ -35,6 +35,7 @@ pub fn references(view: &View, position: Position, with_definitions: bool) -> Ca
 
 pub fn highlights(view: &View, position: Position) -> Cancellable<Option<Vec<DocumentHighlight>>> {
     let mentions = view.analysis.highlights(view.file, view.offset(position))?;
+    let mentions: Vec<_> = mentions.into_iter().filter(|mention| view.has(mention.range.start)).collect();
     let highlight = |mention: Mention| DocumentHighlight {
         range: view.range(mention.range),
         kind: Some(if mention.writes { DocumentHighlightKind::WRITE } else { DocumentHighlightKind::READ }),

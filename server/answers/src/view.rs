@@ -9,8 +9,9 @@ use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 
 use crate::code_lens::LastWhole;
 use crate::convert;
+use crate::notebook::Notebooks;
 
-/// One version of one document, with the analysis of exactly that version.
+/// One version of one document, with the analysis of exactly that version. Of a notebook it is one of the cells; the analysis is of all of them.
 pub struct View {
     pub analysis: Analysis,
     pub file: FileId,
@@ -24,6 +25,9 @@ pub struct View {
     pub edited: Option<usize>,
     /// What the lenses of the document said last of whole kernels.
     pub last_whole: Arc<LastWhole>,
+    /// The part of the text that the document is, where it is the cell of a notebook.
+    pub cell: Option<usize>,
+    pub notebooks: Notebooks,
 }
 
 impl View {
@@ -40,12 +44,29 @@ impl View {
             settings_folder: None,
             edited: None,
             last_whole: Arc::default(),
+            cell: None,
+            notebooks: Notebooks::default(),
         }
+    }
+
+    /// With the notebooks that are open; the document may be a cell of one.
+    pub fn among(mut self, notebooks: Notebooks) -> View {
+        let cells = notebooks.get(self.analysis.path(self.file));
+        self.cell = cells.and_then(|cells| cells.iter().position(|cell| cell.uri == self.uri));
+        if let (Some(cells), Some(cell)) = (cells, self.cell) {
+            self.version = cells[cell].version;
+        }
+        self.notebooks = notebooks;
+        self
     }
 
     /// Byte offset of a client's position, clamped to the document.
     pub fn offset(&self, position: Position) -> usize {
-        self.document.offset(LineCol { line: position.line, col: position.character }, self.encoding)
+        let position = LineCol { line: position.line, col: position.character };
+        match self.cell {
+            Some(cell) => self.document.offset_in(cell, position, self.encoding),
+            None => self.document.offset(position, self.encoding),
+        }
     }
 
     /// Byte range of a client's range, clamped to the document.
@@ -62,13 +83,28 @@ impl View {
         convert::range(&self.document, range, self.encoding)
     }
 
+    /// Whether an offset is in the document: in a notebook not in another cell.
+    pub fn has(&self, offset: usize) -> bool {
+        self.cell.is_none() || self.cell == self.document.part_at(offset)
+    }
+
+    /// The offset of the document that is nearest to one of the text.
+    pub fn nearest(&self, offset: usize) -> usize {
+        let own = self.cell.map(|cell| self.document.part(cell));
+        own.map_or(offset, |own| offset.clamp(own.start, own.end))
+    }
+
     /// A place in this or another file of the analysis.
     pub fn location(&self, file: FileId, range: TextRange) -> Option<Location> {
-        if file == self.file {
-            return Some(Location::new(self.uri.clone(), self.range(range)));
-        }
-        let uri = convert::uri_of(self.analysis.path(file))?;
-        Some(Location::new(uri, convert::range(self.analysis.document(file), range, self.encoding)))
+        let (path, is_own) = (self.analysis.path(file), file == self.file);
+        let document = if is_own { &self.document } else { self.analysis.document(file) };
+        let cell = || self.notebooks.get(path)?.get(document.part_at(range.start)?);
+        let uri = match cell() {
+            Some(cell) => cell.uri.clone(),
+            None if is_own => self.uri.clone(),
+            None => convert::uri_of(path)?,
+        };
+        Some(Location::new(uri, convert::range(document, range, self.encoding)))
     }
 }
 

@@ -8,8 +8,10 @@ use ls_types::Uri;
 use crate::ext::MapOptions;
 
 /// A kernel that a client looks at.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Watch {
+    /// The document as the client named it: in a notebook a cell.
+    pub uri: Uri,
     /// Byte offset of a place in the kernel; moves with the text.
     pub offset: usize,
     pub options: MapOptions,
@@ -20,16 +22,23 @@ pub struct Watch {
 pub struct Watches(HashMap<Uri, Watch>);
 
 impl Watches {
-    pub fn start(&mut self, uri: Uri, offset: usize, options: MapOptions) {
-        self.0.insert(uri, Watch { offset, options });
+    pub fn start(&mut self, document: Uri, uri: Uri, offset: usize, options: MapOptions) {
+        self.0.insert(document, Watch { uri, offset, options });
     }
 
     pub fn stop(&mut self, uri: &Uri) {
         self.0.remove(uri);
     }
 
+    /// Unless it is of another cell by now.
+    pub fn stop_of(&mut self, document: &Uri, uri: &Uri) {
+        if self.of(document).is_some_and(|watch| watch.uri == *uri) {
+            self.stop(document);
+        }
+    }
+
     pub fn of(&self, uri: &Uri) -> Option<Watch> {
-        self.0.get(uri).copied()
+        self.0.get(uri).cloned()
     }
 
     /// Keeps the watch on its kernel when `replaced` becomes `inserted` bytes.
@@ -51,7 +60,7 @@ mod tests {
     fn a_watch_moves_with_its_kernel() {
         let uri: Uri = "file:///a.py".parse().expect("a URI");
         let mut watches = Watches::default();
-        watches.start(uri.clone(), 100, MapOptions::default());
+        watches.start(uri.clone(), uri.clone(), 100, MapOptions::default());
         let mut after = |replaced: Bytes<usize>, inserted| {
             watches.follow(&uri, &replaced, inserted);
             watches.of(&uri).expect("it is watched").offset

@@ -26,7 +26,7 @@ use tilefit_answers::ext::{
     MemoryMapNotification, MemoryMapParams, SettingsInForce, SettingsNotification, WATCH_MEMORY_MAP,
 };
 use tilefit_answers::panics::panic_message;
-use tilefit_answers::{self as answers, Abilities, LastWhole, View, Watches, capabilities, editor_settings};
+use tilefit_answers::{self as answers, Abilities, LastWhole, Notebooks, View, Watches, capabilities, editor_settings};
 use tilefit_syntax::{Document, LineCol, PositionEncoding};
 
 /// Codes of JSON-RPC.
@@ -258,7 +258,7 @@ impl Session {
             return Ok(());
         };
         let at = LineCol { line: position.line, col: position.character };
-        self.watches.start(uri.clone(), open.document.offset(at, self.encoding), options);
+        self.watches.start(uri.clone(), uri.clone(), open.document.offset(at, self.encoding), options);
         if !open.is_undiagnosed {
             self.draw_memory_map(&uri);
         }
@@ -334,6 +334,8 @@ impl Session {
             settings_folder: None,
             edited: open.edited,
             last_whole: Arc::clone(&open.last_whole),
+            cell: None,
+            notebooks: Notebooks::default(),
         })
     }
 

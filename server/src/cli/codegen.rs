@@ -11,6 +11,7 @@ use super::Planning;
 use super::source::Source;
 use super::which::{Kernels, Which, no_kernels};
 use crate::disk::{self, NewFiles};
+use crate::notebook::in_cell;
 use crate::terminal::{complain, fail, print};
 
 #[derive(clap::Args)]
@@ -70,8 +71,9 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     }
     for code in &wanted {
         for gap in &code.gaps {
-            let line = source.document.rope().byte_to_line(gap.range.start) + 1;
-            let (path, kernel) = (path.display(), &code.kernel);
+            let line = source.document.line(gap.range.start);
+            let path = in_cell(&path.display().to_string(), source.cell(gap.range.start));
+            let kernel = &code.kernel;
             complain(&format!("{path}:{line}: `{kernel}`: {} [{}]", gap.message, gap.code));
         }
     }
@@ -111,7 +113,7 @@ pub(super) fn with_source_lines(code: &GeneratedCode, source: &Document) -> Stri
     let mut above = None;
     let lines = code.text.lines().zip(0..).map(|(text, line)| {
         let origin = origins.get(&line).filter(|_| !text.is_empty());
-        let from = origin.map(|range| source.rope().byte_to_line(range.start) + 1);
+        let from = origin.map(|range| source.line(range.start));
         match from.filter(|from| above.replace(*from) != Some(*from)) {
             Some(from) => format!("{text}  // line {from}\n"),
             None => format!("{text}\n"),

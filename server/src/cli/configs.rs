@@ -18,6 +18,7 @@ use super::source::{self, Source};
 use super::which::{Kernels, no_kernels};
 use super::workers;
 use crate::files;
+use crate::notebook::in_cell;
 use crate::terminal::{FAILURE, complain, fail, print};
 use crate::tree::OnDisk;
 
@@ -194,6 +195,7 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
             }
         })
         .collect();
+    let file = in_cell(file, kernel.cell);
     format!("{file}:{}: {}: {}\n{}", kernel.line, kernel.kernel, fitting.join(", "), aligned(&rows))
 }
 
@@ -221,7 +223,7 @@ fn csv(files: &[OfFile]) -> String {
                 let Some(on) = on else { continue };
                 let number = |value: Option<u64>| value.map_or(String::new(), |value| value.to_string());
                 let cells = [
-                    file.clone(),
+                    in_cell(file, kernel.cell),
                     kernel.line.to_string(),
                     kernel.kernel.clone(),
                     values.join(" "),

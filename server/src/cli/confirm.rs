@@ -12,6 +12,7 @@ use tilefit_analysis::project::Config;
 use super::source::Source;
 use super::which::Kernels;
 use super::{Planning, source};
+use crate::notebook::{is_notebook, not_confirmed};
 use crate::terminal::{FAILURE, complain, fail, plain, print, print_styled};
 
 #[derive(clap::Args)]
@@ -67,6 +68,11 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let mut files = Vec::new();
     let mut has_failed = false;
     for path in &arguments.files {
+        if is_notebook(path) {
+            has_failed = true;
+            complain(&not_confirmed(path));
+            continue;
+        }
         match Source::read_and_confirm(path, &arguments.planning.config_of(path), &mut asking) {
             Ok(source) => {
                 let of_file = OfFile::new(path.display().to_string(), &source, &arguments.kernels);

@@ -6,6 +6,7 @@ use tilefit_analysis::diagnostics::Severity;
 use tilefit_analysis::ide::{Diagnostic, RelatedRange};
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 
+use crate::notebook::in_cell;
 use crate::terminal::{plain, plain_in_place, wrapped};
 
 /// A code frame in colour, of lines that have `width` characters.
@@ -16,6 +17,8 @@ pub(super) fn render(path: &str, text: &str, document: &Document, diagnostic: &D
         Severity::Info => Level::INFO,
         Severity::Hint => Level::HELP.with_name("hint"),
     };
+    let cell = document.part_at(diagnostic.range.start);
+    let path = &in_cell(path, cell.map(|cell| cell + 1));
     let (shown, first_line) = shown(text, document, diagnostic);
     let within = |range: TextRange| {
         let clamp = |offset: usize| floor_char_boundary(text, offset.clamp(shown.start, shown.end)) - shown.start;
@@ -30,6 +33,13 @@ pub(super) fn render(path: &str, text: &str, document: &Document, diagnostic: &D
     let gutter = (first_line + source.lines().count()).to_string().len() + GUTTER;
     let (mut related, mut notes) = (Vec::new(), Vec::new());
     for RelatedRange { range, message } in &diagnostic.related {
+        let of_related = document.part_at(range.start);
+        if of_related != cell {
+            let (other, line) = (of_related.map_or(0, |cell| cell + 1), document.line(range.start));
+            let text = format!("cell {other}, line {line}: {}", plain(message));
+            notes.push(Level::NOTE.message(wrapped(&text, width.saturating_sub(gutter + "note: ".len()), "")));
+            continue;
+        }
         let place = document.position(range.end, PositionEncoding::Utf32);
         let annotation = AnnotationKind::Context.span(within(*range));
         if gutter + place.col as usize + message.chars().count() <= width {
@@ -62,14 +72,17 @@ const NARROWEST: usize = 24;
 /// The lines that the annotations stand in, and the number of the first. The renderer's cost follows the text it is
 /// given, and a file may have thousands of diagnostics.
 fn shown(text: &str, document: &Document, diagnostic: &Diagnostic) -> (TextRange, usize) {
-    let ranges = || diagnostic.related.iter().map(|related| related.range).chain([diagnostic.range]);
+    let own = document.part_at(diagnostic.range.start);
+    let related = || diagnostic.related.iter().map(|related| related.range);
+    let ranges = || related().filter(|range| document.part_at(range.start) == own).chain([diagnostic.range]);
     let start = ranges().map(|range| range.start).min().unwrap_or(0);
     let end = ranges().map(|range| range.end).max().unwrap_or(0);
-    let line = |offset| document.position(offset, PositionEncoding::Utf8).line;
+    let rope = document.rope();
+    let line = |offset: usize| rope.byte_to_line(offset.min(rope.len_bytes())) as u32;
     let at = |line| document.offset(LineCol { line, col: 0 }, PositionEncoding::Utf8);
     let (first, last) = (line(start), line(end.max(start)));
     let end = at(last.saturating_add(1)).max(end).min(text.len());
-    (TextRange { start: at(first), end }, first as usize + 1)
+    (TextRange { start: at(first), end }, document.line(at(first)))
 }
 
 fn floor_char_boundary(text: &str, offset: usize) -> usize {

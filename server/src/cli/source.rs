@@ -15,11 +15,14 @@ use tilefit_syntax::{Document, LineCol, PositionEncoding};
 use super::which::Kernels;
 use super::workers;
 use crate::confirm::{Confirmer, python, sha256};
+use crate::notebook::{self, in_cell, is_notebook};
+use crate::terminal::complain;
 use crate::tree::{OnDisk, Tree, absolute};
 use crate::{disk, dumps, imports};
 
 /// A file and everything that can be asked about it.
 pub(super) struct Source {
+    /// Of a notebook that of all cells.
     pub(super) text: String,
     pub(super) document: Document,
     analysis: Analysis,
@@ -87,9 +90,15 @@ impl Source {
         let errors = self.ask(|analysis, file| analysis.syntax_errors(file)).into_iter();
         let said = errors.map(|error| {
             let LineCol { line, col } = self.document.position(error.start, PositionEncoding::Utf32);
+            let path = in_cell(path, self.cell(error.start));
             format!("{path}:{}:{}: syntax error: the kernel cannot be read", line + 1, col + 1)
         });
         said.collect()
+    }
+
+    /// The cell of a notebook that an offset is in, from 1.
+    pub(super) fn cell(&self, offset: usize) -> Option<usize> {
+        self.document.part_at(offset).map(|part| part + 1)
     }
 
     /// Asks for one feature. Nothing edits the file, so nothing cancels the query.
@@ -129,6 +138,9 @@ impl Asking {
     }
 
     fn ask(&mut self, host: &mut AnalysisHost, read: &Read) {
+        if is_notebook(&read.path) {
+            return complain(&notebook::not_confirmed(&read.path));
+        }
         // What fails here fails again where it is asked for, and is reported there.
         let questions = catch_unwind(AssertUnwindSafe(|| host.snapshot().all_questions(read.file, self.of)));
         let questions = questions.ok().and_then(Result::ok).unwrap_or_default();
@@ -163,18 +175,20 @@ impl Read {
             ));
         }
         let text = disk::read_named(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let document = document_of(path, &text)?;
         let path = absolute(path);
-        Ok(Read::new(host, workspace_of(&path), path, text))
+        Ok(Read::new(host, workspace_of(&path), path, document))
     }
 
     fn within(host: &mut AnalysisHost, tree: &dyn Tree, root: &Path, path: &Path) -> Result<Read, String> {
         let text = tree.read_within(root, path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Read::new(host, root.to_owned(), path.to_owned(), text))
+        let document = document_of(path, &text)?;
+        Ok(Read::new(host, root.to_owned(), path.to_owned(), document))
     }
 
-    fn new(host: &mut AnalysisHost, root: PathBuf, path: PathBuf, text: String) -> Read {
+    fn new(host: &mut AnalysisHost, root: PathBuf, path: PathBuf, document: Document) -> Read {
         let file = host.file_id(&path.to_string_lossy());
-        let document = Document::new(&text);
+        let text = document.text();
         host.set_document(file, document.clone());
         Read { root, path, text, document, file }
     }
@@ -192,6 +206,14 @@ impl Read {
             dumps.push(dump);
         }
         host.set_dumps(self.file, &dumps);
+    }
+}
+
+/// The text of a file under analysis. The error is a sentence for the user.
+fn document_of(path: &Path, text: &str) -> Result<Document, String> {
+    match is_notebook(path) {
+        true => notebook::read(text).map_err(|error| format!("{}: {error}", path.display())),
+        false => Ok(Document::new(text)),
     }
 }
 

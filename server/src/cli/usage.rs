@@ -6,6 +6,7 @@ use annotate_snippets::renderer::{AnsiColor, Effects, Style};
 use tilefit_analysis::ide::plan_view::{Bounds, SpacePlan};
 use tilefit_analysis::ide::{KernelSummary, bytes};
 
+use crate::notebook::in_cell;
 use crate::terminal::plain;
 
 const BOLD: Style = Style::new().effects(Effects::BOLD);
@@ -23,7 +24,8 @@ pub(super) fn heading(path: &str, kernel: &KernelSummary, others: usize) -> Stri
         other => format!(", {other}"),
     };
     let KernelSummary { line, target, planner, .. } = kernel;
-    let (path, name) = (plain(path), plain(&kernel.name));
+    let path = in_cell(path, kernel.cell);
+    let (path, name) = (plain(&path), plain(&kernel.name));
     let others = match others {
         0 => String::new(),
         others => format!(" and {others} like it"),

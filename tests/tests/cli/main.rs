@@ -8,6 +8,7 @@ mod findings;
 mod hostile;
 mod kernels;
 mod mcp;
+mod notebooks;
 mod settings;
 mod tlx;
 

@@ -9,6 +9,7 @@ mod editing;
 mod features;
 mod memory_map;
 mod navigation;
+mod notebooks;
 mod requests;
 mod session;
 mod settings;

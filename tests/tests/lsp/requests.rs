@@ -446,7 +446,7 @@ fn a_constant_can_be_set_to_the_largest_value_that_fits() {
     };
     let mut client = with_document(&text);
     let found = client.diagnostics(URI, 1);
-    assert!(summary(&found).contains("capacity-exceeded"), "{found}");
+    assert!(summary(&found).contains("capacity-exceeded"), "{found:?}");
     // By the number, and by its name in the kernel.
     let action = actions(&mut client, json!(1), ROWS, 8).expect("a smaller value");
     assert_eq!(actions(&mut client, json!(1), A + 1, 33).as_ref(), Some(&action));

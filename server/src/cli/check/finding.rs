@@ -22,16 +22,18 @@ pub(super) struct Finding {
 /// A half-open range in a file, whose path is [`portable`]. Lines and columns count from 1, columns in UTF-16 code units, as editors and SARIF do.
 pub(super) struct FileRange {
     pub(super) path: String,
+    /// Of a notebook, from 1; lines count in it.
+    pub(super) cell: Option<usize>,
     pub(super) start: LineCol,
     pub(super) end: LineCol,
 }
 
 impl Finding {
     pub(super) fn new(path: &str, source: &Source, diagnostic: &Diagnostic, width: Option<usize>) -> Finding {
-        let place = |range: TextRange| FileRange {
-            path: portable(path),
-            start: position(source, range.start),
-            end: position(source, range.end),
+        let place = |range: TextRange| {
+            let TextRange { start, end } = source.document.within_part(range);
+            let cell = source.cell(start);
+            FileRange { path: portable(path), cell, start: position(source, start), end: position(source, end) }
         };
         let related = diagnostic.related.iter().map(|related| (place(related.range), related.message.clone()));
         let line_start = source.text[..diagnostic.range.start].rfind('\n').map_or(0, |at| at + 1);
@@ -46,6 +48,14 @@ impl Finding {
             line_text,
             frame: frame.unwrap_or_default(),
         }
+    }
+}
+
+impl Finding {
+    /// With the place in a notebook, for readers that count in its JSON.
+    pub(super) fn named_message(&self) -> String {
+        let FileRange { cell, start, .. } = &self.place;
+        cell.map_or_else(|| self.message.clone(), |cell| format!("cell {cell}, line {}: {}", start.line, self.message))
     }
 }
 

@@ -18,14 +18,17 @@ fn command(finding: &Finding) -> String {
         Severity::Info | Severity::Hint => "notice",
     };
     let place = &finding.place;
-    let mut line =
-        format!("::{level} file={},line={},col={}", property(&place.path), place.start.line, place.start.col);
-    // Columns are only understood on one line.
-    let _ = match place.end.line == place.start.line {
-        true => write!(line, ",endColumn={}", place.end.col),
-        false => write!(line, ",endLine={}", place.end.line),
-    };
-    let (title, message) = (property(finding.code.name()), data(&finding.message));
+    let mut line = format!("::{level} file={}", property(&place.path));
+    // Lines of a notebook would count in its JSON.
+    if place.cell.is_none() {
+        let _ = write!(line, ",line={},col={}", place.start.line, place.start.col);
+        // Columns are only understood on one line.
+        let _ = match place.end.line == place.start.line {
+            true => write!(line, ",endColumn={}", place.end.col),
+            false => write!(line, ",endLine={}", place.end.line),
+        };
+    }
+    let (title, message) = (property(finding.code.name()), data(&finding.named_message()));
     let _ = writeln!(line, ",title={title}::{message}");
     line
 }

@@ -40,18 +40,22 @@ fn finding(finding: &Finding) -> Value {
 }
 
 fn json_place(place: &FileRange) -> Value {
-    json!({
+    let mut json = json!({
         "file": place.path,
         "line": place.start.line,
         "column": place.start.col,
         "end_line": place.end.line,
         "end_column": place.end.col,
-    })
+    });
+    if let Some(cell) = place.cell {
+        json["cell"] = json!(cell);
+    }
+    json
 }
 
 fn kernels(file: &Checked) -> impl Iterator<Item = Value> {
     file.kernels.iter().map(|kernel| {
-        json!({
+        let mut json = json!({
             "file": portable(&file.path),
             "line": kernel.line,
             "name": kernel.name,
@@ -59,6 +63,10 @@ fn kernels(file: &Checked) -> impl Iterator<Item = Value> {
             "planner": kernel.planner,
             "status": kernel.status,
             "spaces": kernel.spaces,
-        })
+        });
+        if let Some(cell) = kernel.cell {
+            json["cell"] = json!(cell);
+        }
+        json
     })
 }

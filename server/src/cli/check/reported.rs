@@ -74,7 +74,7 @@ impl Reported {
         let plans = source.ask(|analysis, file| analysis.plans(file));
         let (wanted, others): (Vec<_>, Vec<_>) = plans.iter().partition(|plan| self.kernels.include(&plan.name));
         findings.retain(|finding| {
-            let line = source.document.rope().byte_to_line(finding.range.start.min(source.text.len())) + 1;
+            let line = source.document.line(finding.range.start);
             let says = |said: &PlanDiagnostic| {
                 said.line == line && said.code == finding.code.name() && said.message == finding.message
             };

@@ -53,7 +53,7 @@ fn result(finding: &Finding) -> Value {
     json!({
         "ruleId": finding.code.name(),
         "level": level(finding.severity),
-        "message": { "text": finding.message },
+        "message": { "text": finding.named_message() },
         "locations": [location(&finding.place)],
         "relatedLocations": related.collect::<Vec<_>>(),
     })
@@ -68,15 +68,22 @@ fn level(severity: Severity) -> &'static str {
 }
 
 fn location(place: &FileRange) -> Value {
-    json!({ "physicalLocation": {
-        "artifactLocation": { "uri": uri(&place.path) },
-        "region": {
-            "startLine": place.start.line,
-            "startColumn": place.start.col,
-            "endLine": place.end.line,
-            "endColumn": place.end.col,
-        },
-    } })
+    let region = json!({
+        "startLine": place.start.line,
+        "startColumn": place.start.col,
+        "endLine": place.end.line,
+        "endColumn": place.end.col,
+    });
+    let artifact = json!({ "uri": uri(&place.path) });
+    match place.cell {
+        None => json!({ "physicalLocation": { "artifactLocation": artifact, "region": region } }),
+        // A region counts in the JSON that the file is, not in the cell.
+        Some(cell) => json!({
+            "physicalLocation": { "artifactLocation": artifact },
+            "logicalLocations": [{ "name": format!("cell {cell}") }],
+            "properties": { "cell": cell, "region": region },
+        }),
+    }
 }
 
 /// What may not stand in the path of a URI reference.

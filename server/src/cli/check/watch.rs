@@ -10,6 +10,7 @@ use notify::event::EventKind;
 use notify::{Event, RecursiveMode, Watcher};
 
 use crate::terminal;
+use crate::tree::is_source;
 
 /// Editors save in several steps.
 const SETTLES: Duration = Duration::from_millis(50);
@@ -51,7 +52,7 @@ fn wait(events: &Receiver<notify::Result<Event>>) -> notify::Result<()> {
 fn matters(event: &Event) -> bool {
     let is_read = |path: &PathBuf| {
         let is_settings = path.file_name().and_then(OsStr::to_str).is_some_and(|name| SETTINGS.contains(&name));
-        is_settings || path.extension().is_some_and(|extension| extension == "py")
+        is_settings || is_source(path)
     };
     !matches!(event.kind, EventKind::Access(_)) && event.paths.iter().any(is_read)
 }

@@ -189,6 +189,7 @@ mod tests {
         Kernel {
             file: "a.py".to_owned(),
             name: name.to_owned(),
+            cell: None,
             line: 1,
             status: "exact".to_owned(),
             target: "t".to_owned(),

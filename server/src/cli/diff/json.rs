@@ -46,6 +46,10 @@ pub(in crate::cli) fn difference(difference: &Difference) -> Value {
 }
 
 fn side(kernel: &Kernel) -> Value {
-    let Kernel { file, line, status, target, planner, .. } = kernel;
-    json!({ "file": file, "line": line, "status": status, "target": target, "planner": planner })
+    let Kernel { file, cell, line, status, target, planner, .. } = kernel;
+    let mut side = json!({ "file": file, "line": line, "status": status, "target": target, "planner": planner });
+    if let Some(cell) = cell {
+        side["cell"] = json!(cell);
+    }
+    side
 }

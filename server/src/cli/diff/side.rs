@@ -15,7 +15,7 @@ use crate::cli::projects::Projects;
 use crate::cli::source::Source;
 use crate::cli::workers;
 use crate::git::Commit;
-use crate::tree::{OnDisk, Tree, absolute, is_python, repository_of};
+use crate::tree::{OnDisk, Tree, absolute, is_source, repository_of};
 use crate::{disk, files};
 
 /// Files that are analysed together.
@@ -34,6 +34,9 @@ pub(in crate::cli) struct Kernel {
     #[serde(default)]
     pub(in crate::cli) file: String,
     pub(in crate::cli) name: String,
+    /// Of a notebook, from 1.
+    #[serde(default)]
+    pub(in crate::cli) cell: Option<usize>,
     pub(in crate::cli) line: usize,
     pub(in crate::cli) status: String,
     pub(in crate::cli) target: String,
@@ -98,6 +101,7 @@ impl Kernel {
         Kernel {
             file: file.to_owned(),
             name: plan.name.clone(),
+            cell: plan.cell,
             line: plan.line,
             status: plan.status.to_owned(),
             target: plan.target.to_owned(),
@@ -207,11 +211,11 @@ pub(super) fn of_commit_and_disk<F: Fn(&mut Config) + Clone + Send + Sync + 'sta
     files.retain(|file| repository_of(&OnDisk, file).as_deref() == Some(root));
     let of_commit = paths.iter().flat_map(|path| {
         let path = absolute(path);
-        if commit.has(&path) { vec![path] } else { commit.python_files(&path).collect() }
+        if commit.has(&path) { vec![path] } else { commit.source_files(&path).collect() }
     });
     // What is on disk and not looked at there is not looked at here either: git may ignore it, or the settings.
     let is_looked_at = |file: &PathBuf| files.contains(file) || !file.exists() && then.selects(file);
-    let of_commit: BTreeSet<PathBuf> = of_commit.filter(|file| is_python(file) && is_looked_at(file)).collect();
+    let of_commit: BTreeSet<PathBuf> = of_commit.filter(|file| is_source(file) && is_looked_at(file)).collect();
 
     let mut after = Side { failures, ..Side::default() };
     after.add(&OnDisk, root, &Vec::from_iter(files), &now);

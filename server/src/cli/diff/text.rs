@@ -9,6 +9,7 @@ use super::compared::{Compared, Difference, MemoryChange};
 use super::side::Space;
 use crate::cli::columns::aligned;
 use crate::cli::usage::{OVER, amount, percent, used};
+use crate::notebook::in_cell;
 use crate::terminal::{plain, wrapped};
 
 const BOLD: Style = Style::new().effects(Effects::BOLD);
@@ -30,7 +31,8 @@ fn one(difference: &Difference, others: usize, width: usize) -> String {
         (_, None) => " is gone",
         _ => "",
     };
-    let (file, name) = (plain(&kernel.file), plain(&kernel.name));
+    let file = in_cell(&kernel.file, kernel.cell);
+    let (file, name) = (plain(&file), plain(&kernel.name));
     let mut text = format!("{file}:{}: {BOLD}{name}{BOLD:#}{others}{is}\n", kernel.line);
     let memories = difference.memories();
     let rows: Vec<_> = memories.iter().map(row).collect();

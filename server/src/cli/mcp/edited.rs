@@ -21,10 +21,10 @@ impl Tree for Edited {
         }
     }
 
-    fn python_files<'a>(&'a self, folder: &Path) -> Box<dyn Iterator<Item = PathBuf> + 'a> {
+    fn source_files<'a>(&'a self, folder: &Path) -> Box<dyn Iterator<Item = PathBuf> + 'a> {
         let made = self.texts.keys().filter(|path| !path.exists()).cloned().collect::<Vec<_>>();
         let within = folder.to_owned();
-        Box::new(OnDisk.python_files(folder).chain(made.into_iter().filter(move |path| path.starts_with(&within))))
+        Box::new(OnDisk.source_files(folder).chain(made.into_iter().filter(move |path| path.starts_with(&within))))
     }
 
     fn is_repository(&self, folder: &Path) -> bool {

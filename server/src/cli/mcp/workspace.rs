@@ -84,7 +84,7 @@ impl Workspace {
     }
 
     fn meant(&self, named: &str) -> String {
-        let files = self.roots.iter().flat_map(|root| OnDisk.python_files(root).map(|path| name(root, &path)));
+        let files = self.roots.iter().flat_map(|root| OnDisk.source_files(root).map(|path| name(root, &path)));
         let files: Vec<String> = files.take(MOST_COMPARED).collect();
         let meant = did_you_mean(named, files.iter().map(String::as_str));
         if !meant.is_empty() {

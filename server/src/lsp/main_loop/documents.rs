@@ -9,6 +9,7 @@ use tilefit_answers::LastWhole;
 use tilefit_syntax::Document;
 use tower_lsp::ls_types::Uri;
 
+use super::notebooks::Notebook;
 use crate::lsp::revision::Revision;
 
 /// How far the analysis is behind an open document.
@@ -40,6 +41,8 @@ pub(crate) struct OpenDocument {
     pub(crate) last_whole: Arc<LastWhole>,
     /// Paths of what the compiler wrote down about it.
     pub(crate) dumps: Vec<String>,
+    /// Where it is one: the document is made of its cells.
+    pub(crate) notebook: Option<Notebook>,
 }
 
 pub(crate) type Documents = HashMap<Uri, OpenDocument>;

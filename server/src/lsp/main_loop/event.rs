@@ -5,7 +5,9 @@ use tilefit_analysis::memory::Searched;
 use tilefit_answers::ext::MapOptions;
 use tilefit_syntax::PositionEncoding;
 use tokio::sync::oneshot;
-use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
+use tower_lsp::ls_types::{
+    DidChangeNotebookDocumentParams, DidOpenNotebookDocumentParams, Position, TextDocumentContentChangeEvent, Uri,
+};
 
 use crate::lsp::tasks::confirmation::{Job, Replied};
 use crate::lsp::tasks::diagnostics::Diagnosed;
@@ -36,6 +38,8 @@ pub(crate) enum Event {
     Closed {
         uri: Uri,
     },
+    NotebookOpened(Box<DidOpenNotebookDocumentParams>),
+    NotebookChanged(Box<DidChangeNotebookDocumentParams>),
     EditorSettings(Value),
     /// One that may hold settings.
     FilesChanged,

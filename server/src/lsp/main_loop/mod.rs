@@ -4,9 +4,10 @@
 mod documents;
 pub(crate) mod event;
 mod importers;
+mod notebooks;
 pub(crate) mod queue;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -21,16 +22,19 @@ use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_answers::convert::path_of;
 use tilefit_answers::ext::{MapOptions, SettingsInForce};
 use tilefit_answers::panics::panic_message;
-use tilefit_answers::{self as answers, View, Watches};
-use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
+use tilefit_answers::{self as answers, Cell, Notebooks, View, Watches};
+use tilefit_syntax::{Document, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tower_lsp::jsonrpc::Error;
-use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
+use tower_lsp::ls_types::{
+    DidChangeNotebookDocumentParams, DidOpenNotebookDocumentParams, Position, TextDocumentContentChangeEvent, Uri,
+};
 
 use self::documents::{Documents, OpenDocument, Pending};
 use self::event::Event;
 use self::importers::Importers;
+use self::notebooks::Notebook;
 use self::queue::Queue;
 use super::outbox::{Outbox, ToClient};
 use super::revision::Revision;
@@ -62,6 +66,9 @@ const MOST_PARTS: usize = 2;
 pub(crate) struct MainLoop {
     host: AnalysisHost,
     documents: Documents,
+    /// The cells of the open notebooks, and the notebooks that they are in.
+    cells: HashMap<Uri, Uri>,
+    notebooks: Notebooks,
     /// Those that the analysis or the client are behind, and perhaps others.
     behind: HashSet<Uri>,
     importers: Importers,
@@ -94,11 +101,16 @@ pub(crate) struct MainLoop {
     outbox: Outbox,
 }
 
+/// Said to whoever asks for confirmation in a notebook.
+const NOTEBOOK_NOT_CONFIRMED: &str = "kernels of a notebook cannot be confirmed, because the compiler imports Python files only; move the kernel to a `.py` file";
+
 impl MainLoop {
     pub(crate) fn new(runtime: Handle, queue: Queue, outbox: Outbox) -> Self {
         MainLoop {
             host: AnalysisHost::new(),
             documents: Documents::new(),
+            cells: HashMap::new(),
+            notebooks: Notebooks::default(),
             behind: HashSet::new(),
             importers: Importers::default(),
             watches: Watches::default(),
@@ -151,10 +163,15 @@ impl MainLoop {
                 self.settings = settings;
                 self.read_settings();
             }
-            Event::Opened { uri, version, text } => self.open(uri, version, &text),
+            // The client sends cells with their notebook.
+            Event::Opened { uri, .. } | Event::Changed { uri, .. } | Event::Closed { uri }
+                if self.cells.contains_key(&uri) => {}
+            Event::Opened { uri, version, text } => self.open(uri, version, Document::new(&text), None),
             Event::Changed { uri, version, changes } => self.change(&uri, version, changes),
             Event::Saved { uri } => self.save(&uri),
             Event::Closed { uri } => self.close(uri),
+            Event::NotebookOpened(params) => self.open_notebook(*params),
+            Event::NotebookChanged(params) => self.change_notebook(*params),
             Event::EditorSettings(editor) => {
                 self.settings.editor = editor;
                 self.read_settings();
@@ -176,13 +193,14 @@ impl MainLoop {
             }
             Event::WatchMemoryMap { uri, position, options } => self.watch(uri, position, options),
             Event::Previewed { source, kernel, place, text } => {
+                let source = self.document_of(source);
                 if self.documents.contains_key(&source) {
                     self.previews.add(source.clone(), kernel, place, text);
                     self.refresh_previews(&source); // an edit may have been faster
                 }
             }
             Event::PreviewInterrupted { uri } => self.refresh_previews(&uri),
-            Event::MemoryMapInterrupted { uri } => self.draw_memory_map(&uri),
+            Event::MemoryMapInterrupted { uri } => self.draw_memory_map(&self.document_of(uri)),
             Event::Diagnosed(diagnosed) => {
                 self.look_for(&diagnosed.imports, &diagnosed.uri);
                 self.look_for_launchers(diagnosed.launched_as.as_deref(), &diagnosed.uri);
@@ -226,12 +244,11 @@ impl MainLoop {
         }
     }
 
-    fn open(&mut self, uri: Uri, version: i32, text: &str) {
+    fn open(&mut self, uri: Uri, version: i32, document: Document, notebook: Option<Notebook>) {
         let path = path_of(&uri);
         let file = self.host.file_id(&path);
         self.host.set_excluded(file, self.selection.excludes(&path));
         let revision = self.next_revision();
-        let document = Document::new(text);
         let pending = Pending::Text;
         let open = OpenDocument {
             file,
@@ -245,6 +262,7 @@ impl MainLoop {
             edited: None,
             last_whole: Arc::default(),
             dumps: Vec::new(),
+            notebook,
         };
         self.documents.insert(uri.clone(), open);
         self.look_for_dumps(&uri);
@@ -274,6 +292,76 @@ impl MainLoop {
         self.confirmations.stop(uri);
     }
 
+    fn open_notebook(&mut self, params: DidOpenNotebookDocumentParams) {
+        let DidOpenNotebookDocumentParams { notebook_document: opened, cell_text_documents } = params;
+        let notebook = Notebook::new(opened.cells, cell_text_documents);
+        for cell in notebook.cells().iter() {
+            self.close(cell.uri.clone()); // it may have been opened by itself
+        }
+        self.open(opened.uri.clone(), opened.version, notebook.document(), Some(notebook));
+        self.list_cells(&opened.uri);
+    }
+
+    fn change_notebook(&mut self, params: DidChangeNotebookDocumentParams) {
+        let DidChangeNotebookDocumentParams { notebook_document: changed, change } = params;
+        let (uri, revision) = (changed.uri, self.next_revision());
+        let notebook =
+            self.documents.get_mut(&uri).and_then(|open| Some((&mut open.document, open.notebook.as_mut()?)));
+        let Some((document, notebook)) = notebook else {
+            self.outbox.send(ToClient::error(format!("an edit of a notebook that is not open: {}", uri.as_str())));
+            return;
+        };
+        let Some(change) = change.cells else { return };
+        let is_rearranged = change.structure.is_some();
+        let (mut at, mut edited, watches) = (None, None, &mut self.watches);
+        let follow = |replaced: &Range<usize>, inserted| {
+            at = Some(replaced.start);
+            edited = Some(replaced.start + inserted);
+            watches.follow(&uri, replaced, inserted);
+        };
+        if let Err(problem) = notebook.change(document, change, self.encoding, follow) {
+            self.outbox.send(ToClient::error(problem));
+        }
+        if let Some(open) = self.documents.get_mut(&uri) {
+            open.version = changed.version;
+            open.at = at.unwrap_or(open.at);
+            open.edited = if is_rearranged { None } else { edited };
+            open.revision = revision;
+            open.pending = Pending::Text;
+            if is_rearranged {
+                open.last_whole = Arc::default(); // versions of other cells say nothing of it
+            }
+        }
+        self.list_cells(&uri);
+        self.behind.insert(uri);
+    }
+
+    /// Has the cells of a notebook answer for it, and those that are gone no longer.
+    fn list_cells(&mut self, uri: &Uri) {
+        let cells = self.documents.get(uri).and_then(|open| open.notebook.as_ref()).map(Notebook::cells);
+        let (notebooks, path) = (Arc::make_mut(&mut self.notebooks), path_of(uri));
+        let before = match &cells {
+            Some(cells) => notebooks.insert(path, Arc::clone(cells)),
+            None => notebooks.remove(&path),
+        };
+        let (before, cells) = (before.unwrap_or_default(), cells.unwrap_or_default());
+        if before.iter().map(|cell| &cell.uri).eq(cells.iter().map(|cell| &cell.uri)) {
+            return;
+        }
+        let now: HashSet<&Uri> = cells.iter().map(|cell| &cell.uri).collect();
+        for gone in before.iter().filter(|cell| !now.contains(&cell.uri)) {
+            self.cells.remove(&gone.uri);
+            self.watches.stop_of(uri, &gone.uri);
+            self.outbox.send(ToClient::Diagnostics { uri: gone.uri.clone(), version: None, diagnostics: Vec::new() });
+        }
+        self.cells.extend(now.into_iter().map(|cell| (cell.clone(), uri.clone())));
+    }
+
+    /// The document that a client's is: itself, or the notebook of a cell.
+    fn document_of(&self, uri: Uri) -> Uri {
+        self.cells.get(&uri).cloned().unwrap_or(uri)
+    }
+
     /// What is saved is not being typed.
     fn save(&mut self, uri: &Uri) {
         let edited = self.documents.get_mut(uri).and_then(|open| open.edited.take());
@@ -301,7 +389,10 @@ impl MainLoop {
         if dumps::is_dump(&path) {
             self.documents.keys().for_each(|uri| self.look_for_dumps(uri));
         }
-        self.outbox.send(ToClient::Diagnostics { uri, version: None, diagnostics: Vec::new() });
+        match open.notebook {
+            Some(_) => self.list_cells(&uri),
+            None => self.outbox.send(ToClient::Diagnostics { uri, version: None, diagnostics: Vec::new() }),
+        }
     }
 
     /// Has the files of settings read by a worker: a disk may not answer. Nearly always it does at once, and then the next message finds the
@@ -354,9 +445,14 @@ impl MainLoop {
     }
 
     fn look_at(&mut self, uri: &Uri, position: Position) {
-        let Some(open) = self.documents.get_mut(uri) else { return };
-        open.at = open.document.offset(LineCol { line: position.line, col: position.character }, self.encoding);
-        self.confirmations.look_at(uri, open.at);
+        let document = self.document_of(uri.clone());
+        let Some(at) = self.documents.get(&document).map(|open| self.view(uri.clone(), open).offset(position)) else {
+            return;
+        };
+        if let Some(open) = self.documents.get_mut(&document) {
+            open.at = at;
+        }
+        self.confirmations.look_at(&document, at);
     }
 
     /// Has the author's compiler asked about a document, where the author allows it.
@@ -374,7 +470,11 @@ impl MainLoop {
             return;
         }
         self.hand_texts_to_analysis();
-        let Some(open) = self.documents.get(&uri) else { return };
+        let Some(open) = self.documents.get(&self.document_of(uri.clone())) else { return };
+        if open.notebook.is_some() {
+            self.outbox.send(ToClient::Warning(NOTEBOOK_NOT_CONFIRMED.to_owned()));
+            return;
+        }
         let (view, text) = (self.view(uri.clone(), open), open.document.clone());
         let (root, outbox) = (self.root_of(&uri), self.outbox.clone());
         let at = Arc::new(AtomicUsize::new(open.at));
@@ -526,7 +626,7 @@ impl MainLoop {
             return;
         }
         self.hand_texts_to_analysis();
-        let Some(open) = self.documents.get(query.uri()) else {
+        let Some(open) = self.documents.get(&self.document_of(query.uri().clone())) else {
             let message = format!("{} is not open", query.uri().as_str());
             query.refuse(Error::invalid_params(message));
             return;
@@ -557,6 +657,7 @@ impl MainLoop {
             selection: Arc::clone(&self.selection),
             config: self.config.clone().unwrap_or_default(),
             open,
+            notebooks: Arc::clone(&self.notebooks),
             encoding: self.encoding,
             files: self.files_changed,
             changes: self.changes.subscribe(),
@@ -564,13 +665,14 @@ impl MainLoop {
     }
 
     fn watch(&mut self, uri: Uri, position: Option<Position>, options: MapOptions) {
-        let (Some(open), Some(position)) = (self.documents.get(&uri), position) else {
-            self.watches.stop(&uri);
+        let document = self.document_of(uri.clone());
+        let (Some(open), Some(position)) = (self.documents.get(&document), position) else {
+            self.watches.stop_of(&document, &uri);
             return;
         };
-        let offset = open.document.offset(LineCol { line: position.line, col: position.character }, self.encoding);
-        self.watches.start(uri.clone(), offset, options);
-        self.draw_memory_map(&uri);
+        let offset = self.view(uri.clone(), open).offset(position);
+        self.watches.start(document.clone(), uri, offset, options);
+        self.draw_memory_map(&document);
     }
 
     /// Unless diagnostics are still to come, which a map follows.
@@ -579,10 +681,11 @@ impl MainLoop {
         if open.pending != Pending::Nothing {
             return;
         }
-        let (view, outbox) = (self.view(uri.clone(), open), self.outbox.clone());
+        let (view, outbox) = (self.view(watch.uri.clone(), open), self.outbox.clone());
         self.start(move || memory_map::send(view, watch, &outbox).map(|uri| Event::MemoryMapInterrupted { uri }));
     }
 
+    /// Of an open document as the client names it, or one of the cells that it is.
     fn view(&self, uri: Uri, open: &OpenDocument) -> View {
         View {
             analysis: self.host.snapshot(),
@@ -594,7 +697,10 @@ impl MainLoop {
             settings_folder: self.settings.folder_that_counts("planner"),
             edited: open.edited,
             last_whole: Arc::clone(&open.last_whole),
+            cell: None,
+            notebooks: Notebooks::default(),
         }
+        .among(Arc::clone(&self.notebooks))
     }
 
     fn start_diagnostics(&mut self) {
@@ -772,14 +878,19 @@ impl MainLoop {
     /// Passes diagnostics on, unless they are older than the document.
     fn publish(
         &mut self,
-        Diagnosed { uri, version, revision, outcome, imports, open: searches, callers, imported, launched_as: _ }: Diagnosed,
+        Diagnosed { uri, revision, outcome, imports, open: searches, callers, imported, launched_as: _ }: Diagnosed,
     ) {
         let Some(open) = self.documents.get_mut(&uri).filter(|open| open.revision == revision) else { return };
         match outcome {
-            DiagnosisResult::Done(diagnostics) => {
+            DiagnosisResult::Done(mut documents) => {
                 open.callers = callers;
                 self.importers.set(&uri, imports.iter().flatten().chain(&imported));
-                self.outbox.send(ToClient::Diagnostics { uri: uri.clone(), version: Some(version), diagnostics });
+                if open.notebook.as_mut().is_some_and(|notebook| notebook.retain_news(&mut documents)) {
+                    self.outbox.send(ToClient::DiagnosticsChanged);
+                }
+                for (Cell { uri, version }, diagnostics) in documents {
+                    self.outbox.send(ToClient::Diagnostics { uri, version: Some(version), diagnostics });
+                }
                 self.draw_memory_map(&uri);
                 self.refresh_previews(&uri);
                 let next = self.background_search.wanted(uri.clone(), searches);

@@ -220,6 +220,22 @@ impl LanguageServer for Backend {
         self.queue.post(Event::Confirm { uri: params.text_document.uri, is_awaited: false });
     }
 
+    async fn notebook_did_open(&self, params: DidOpenNotebookDocumentParams) {
+        self.queue.post(Event::NotebookOpened(Box::new(params)));
+    }
+
+    async fn notebook_did_change(&self, params: DidChangeNotebookDocumentParams) {
+        self.queue.post(Event::NotebookChanged(Box::new(params)));
+    }
+
+    async fn notebook_did_save(&self, params: DidSaveNotebookDocumentParams) {
+        self.queue.post(Event::Saved { uri: params.notebook_document.uri });
+    }
+
+    async fn notebook_did_close(&self, params: DidCloseNotebookDocumentParams) {
+        self.queue.post(Event::Closed { uri: params.notebook_document.uri });
+    }
+
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
         if self.abilities().configuration {
             self.outbox.send(ToClient::PullSettings);
@@ -318,7 +334,10 @@ impl LanguageServer for Backend {
             }
             None => {
                 let rename = move |view: &View| {
-                    let versions = HashMap::from([(view.uri.clone(), view.version)]);
+                    let cells =
+                        view.notebooks.get(view.analysis.path(view.file)).into_iter().flat_map(|cells| cells.iter());
+                    let cells = cells.map(|cell| (cell.uri.clone(), cell.version));
+                    let versions: HashMap<_, _> = cells.chain([(view.uri.clone(), view.version)]).collect();
                     answers::rename(view, position, &new, with_versions.then_some(&versions))
                 };
                 self.queue.ask(text_document.uri, OnEdit::GiveUp, rename).await?

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tilefit_analysis::memory::OpenSearch;
 use tilefit_answers::panics::panic_message;
-use tilefit_answers::{self as answers, View};
+use tilefit_answers::{self as answers, Cell, View};
 use tilefit_syntax::TextRange;
 use tower_lsp::ls_types::{Diagnostic, Uri};
 
@@ -12,7 +12,6 @@ use crate::lsp::revision::Revision;
 
 pub(crate) struct Diagnosed {
     pub(crate) uri: Uri,
-    pub(crate) version: i32,
     pub(crate) revision: Revision,
     pub(crate) outcome: DiagnosisResult,
     /// Candidates of each import that is not known yet.
@@ -28,7 +27,8 @@ pub(crate) struct Diagnosed {
 }
 
 pub(crate) enum DiagnosisResult {
-    Done(Vec<Diagnostic>),
+    /// Of each document that it is: of a notebook the cells.
+    Done(Vec<(Cell, Vec<Diagnostic>)>),
     Cancelled,
 }
 
@@ -37,11 +37,15 @@ pub(crate) fn diagnose(view: View, revision: Revision) -> Diagnosed {
     let outcome = match catch_unwind(AssertUnwindSafe(|| view.analysis.diagnosis(view.file))) {
         Ok(Ok(found)) => {
             (open, callers) = (found.open, found.callers);
-            let found = found.diagnostics.into_iter();
-            DiagnosisResult::Done(found.map(|diagnostic| answers::lsp_diagnostic(&view, diagnostic)).collect())
+            DiagnosisResult::Done(answers::by_document(&view, found.diagnostics))
         }
         Ok(Err(_)) => DiagnosisResult::Cancelled,
-        Err(panic) => DiagnosisResult::Done(vec![answers::failed_diagnosis(panic_message(panic.as_ref()))]),
+        Err(panic) => {
+            let mut documents = answers::by_document(&view, Vec::new());
+            let failed = answers::failed_diagnosis(panic_message(panic.as_ref()));
+            documents.iter_mut().take(1).for_each(|(_, found)| found.push(failed.clone()));
+            DiagnosisResult::Done(documents)
+        }
     };
     let imports = catch_unwind(AssertUnwindSafe(|| view.analysis.unknown_imports(view.file)));
     let imports = imports.ok().and_then(Result::ok).unwrap_or_default();
@@ -49,7 +53,7 @@ pub(crate) fn diagnose(view: View, revision: Revision) -> Diagnosed {
     let imported = imported.ok().and_then(Result::ok).unwrap_or_default();
     let launched_as = catch_unwind(AssertUnwindSafe(|| view.analysis.launched_as(view.file)));
     let launched_as = launched_as.ok().and_then(Result::ok).flatten();
-    Diagnosed { uri: view.uri, version: view.version, revision, outcome, imports, imported, launched_as, open, callers }
+    Diagnosed { uri: view.uri, revision, outcome, imports, imported, launched_as, open, callers }
 }
 
 /// Does a part of the work of [`diagnose`]. What comes of it is in the database; what goes wrong shows there again.

@@ -1,6 +1,5 @@
 //! References and renames of names that other files import, open or not.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,21 +44,21 @@ pub(crate) fn rename(
     with_versions: bool,
 ) -> Result<std::result::Result<Option<WorkspaceEdit>, String>> {
     let view = view(workspace, sought)?;
-    let versions: HashMap<Uri, i32> = workspace.open.iter().map(|open| (open.uri.clone(), open.version)).collect();
+    let versions = workspace.versions();
     let renamed = answers::rename(&view, sought.position, new, with_versions.then_some(&versions));
     renamed.map_err(|_| content_modified())
 }
 
 /// The document that a name was met in, at the version that it was met in.
 fn view(workspace: &Workspace, sought: &Sought) -> Result<View> {
-    let open = workspace.open.iter().find(|open| open.uri == sought.uri && open.version == sought.version);
-    let open = open.ok_or_else(content_modified)?;
-    Ok(view_of(workspace, open.uri.clone(), &open.path, open.version, &sought.name))
+    let open = workspace.open_as(&sought.uri).filter(|(_, version)| *version == sought.version);
+    let (open, version) = open.ok_or_else(content_modified)?;
+    Ok(view_of(workspace, sought.uri.clone(), &open.path, version, &sought.name))
 }
 
 /// A function that the client has been told of, in a file that it need not have opened.
 pub(crate) fn view_of_item(workspace: &Workspace, item: &CallHierarchyItem) -> View {
-    let path = path_of(&item.uri);
+    let path = workspace.open_as(&item.uri).map_or_else(|| path_of(&item.uri), |(open, _)| open.path.clone());
     let version = workspace.version_of(&item.uri).unwrap_or_default();
     let name = last_name(&item.name).to_owned();
     view_of(workspace, item.uri.clone(), &path, version, &Exported { name, path: path.clone() })
@@ -89,5 +88,5 @@ fn view_of(workspace: &Workspace, uri: Uri, path: &str, version: i32, exported: 
     if let Some(root) = &workspace.root {
         imports::load(&OnDisk, &mut host, &[(file, root)]);
     }
-    View::of_file(host.snapshot(), file, uri, version, workspace.encoding)
+    View::of_file(host.snapshot(), file, uri, version, workspace.encoding).among(Arc::clone(&workspace.notebooks))
 }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tilefit_answers::{KernelName, kernel_names, workspace_symbols};
+use tilefit_answers::{KernelName, View, kernel_names, workspace_symbols};
 use tilefit_syntax::Document;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::WorkspaceSymbolResponse;
@@ -30,9 +30,8 @@ pub(crate) fn find(
         if stopped.load(Ordering::Relaxed) {
             return Err(content_modified()); // no client waits any longer
         }
-        let Some(uri) = workspace.uri_of(&path) else { continue };
         let named = names(workspace, &path, known);
-        found.extend(workspace_symbols(&uri, &named, query).take(MOST - found.len()));
+        found.extend(workspace_symbols(&named, query).take(MOST - found.len()));
         if found.len() == MOST {
             break;
         }
@@ -60,5 +59,6 @@ fn look(workspace: &Workspace, path: &str) -> Option<Vec<KernelName>> {
         Some(open) => workspace::hand_in(&mut host, path, open.document.clone()),
         None => workspace::hand_in(&mut host, path, Document::new(&workspace.read(path.as_ref())?)),
     };
-    kernel_names(&host.snapshot(), file, workspace.encoding).ok()
+    let view = View::of_file(host.snapshot(), file, workspace.uri_of(path)?, 0, workspace.encoding);
+    kernel_names(&view.among(Arc::clone(&workspace.notebooks))).ok()
 }

@@ -1,6 +1,7 @@
 //! All files of the workspace at one moment: the open ones as the client has them, the others as they are on disk. They are looked at
 //! in databases of their own, so that no edit waits for a file to be read.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,13 +9,14 @@ use std::time::SystemTime;
 
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{AnalysisHost, FileId};
-use tilefit_answers::convert;
+use tilefit_answers::{Notebooks, convert};
 use tilefit_syntax::{Document, PositionEncoding};
 use tokio::sync::watch;
 use tower_lsp::ls_types::Uri;
 
 use crate::lsp::revision::Revision;
 use crate::selection::Selection;
+use crate::tree::is_python;
 use crate::{disk, files};
 
 pub(crate) struct Workspace {
@@ -22,6 +24,7 @@ pub(crate) struct Workspace {
     pub(crate) selection: Arc<Selection>,
     pub(crate) config: Config,
     pub(crate) open: Vec<OpenFile>,
+    pub(crate) notebooks: Notebooks,
     pub(crate) encoding: PositionEncoding,
     /// Counts what the client has told of changed files.
     pub(crate) files: u64,
@@ -53,13 +56,30 @@ impl Workspace {
     }
 
     pub(crate) fn version_of(&self, uri: &Uri) -> Option<i32> {
-        self.open.iter().find(|open| open.uri == *uri).map(|open| open.version)
+        self.open_as(uri).map(|(_, version)| version)
+    }
+
+    /// The file that is open under a URI, or the notebook with the cell that is, and the version of that document.
+    pub(crate) fn open_as(&self, uri: &Uri) -> Option<(&OpenFile, i32)> {
+        self.open.iter().find_map(|open| {
+            let cell = || self.notebooks.get(&open.path)?.iter().find(|cell| cell.uri == *uri);
+            if open.uri == *uri { Some((open, open.version)) } else { Some((open, cell()?.version)) }
+        })
+    }
+
+    /// The versions of all open documents of the client.
+    pub(crate) fn versions(&self) -> HashMap<Uri, i32> {
+        let open = self.open.iter().map(|open| (open.uri.clone(), open.version));
+        let cells = self.notebooks.values().flat_map(|cells| cells.iter());
+        open.chain(cells.map(|cell| (cell.uri.clone(), cell.version))).collect()
     }
 
     /// The Python files below the root that `selection` leaves, without those that git ignores.
     pub(crate) fn files(&self, selection: &Arc<Selection>) -> Vec<PathBuf> {
         let Some(root) = &self.root else { return Vec::new() };
-        files::find(std::slice::from_ref(root), selection).0
+        let mut files = files::find(std::slice::from_ref(root), selection).0;
+        files.retain(|file| is_python(file));
+        files
     }
 
     /// The text of a file on disk, if it is one that is read.

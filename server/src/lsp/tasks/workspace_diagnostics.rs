@@ -59,8 +59,9 @@ pub(crate) fn diagnose(
         let is_current = found.stamps.iter().all(|(path, stamp)| workspace.stamp(path) == *stamp);
         is_current.then(|| found.report.clone())
     };
-    let (current, new): (Vec<_>, Vec<_>) =
-        workspace.shown_paths().into_iter().map(|path| (old(&path), path)).partition(|it| it.0.is_some());
+    // A client asks for the cells of a notebook one by one.
+    let paths = workspace.shown_paths().into_iter().filter(|path| !workspace.notebooks.contains_key(path));
+    let (current, new): (Vec<_>, Vec<_>) = paths.map(|path| (old(&path), path)).partition(|it| it.0.is_some());
     if sender.send(Message::Begin { files: new.len() }).is_err() {
         return;
     }
