@@ -313,10 +313,7 @@ mod tests {
         );
         check(
             "%%timeit\nBLOCK = 32\nk[grid](x)",
-            expect![[r#"
-
-
-            "#]],
+            expect!["\n\n"],
         );
     }
 
@@ -324,12 +321,7 @@ mod tests {
     fn cells_of_other_languages_are_blank() {
         check(
             "%%bash\nfor i in 1 2; do\n# tilefit: BLOCK=1\ndone\n",
-            expect![[r#"
-
-
-
-
-            "#]],
+            expect!["\n\n\n\n"],
         );
         check(
             "%%my_magic now\ndef f(): pass\n",

@@ -32,7 +32,8 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() && !matches!(name.as_str(), "tests" | "target" | "benches") {
             sources(&path, into);
-        } else if name.ends_with(".rs") && name != "tests.rs" {
+        // `build.rs` runs where the product is built.
+        } else if name.ends_with(".rs") && !matches!(name.as_str(), "tests.rs" | "build.rs") {
             into.push(path);
         }
     }
