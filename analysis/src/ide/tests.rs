@@ -139,19 +139,18 @@ fn an_edit_in_one_cell_of_a_notebook_plans_the_kernels_of_that_cell_only() {
         observed.host.set_document(observed.file, observed.document.clone());
         observed.queries()
     };
-    let queries =
-        edit(&mut observed, &|document| drop(document.set_part(9, &kernel(7).replace("[N, 64]", "[32, 64]"))));
+    let queries = edit(&mut observed, &|document| _ = document.set_part(9, &kernel(7).replace("[N, 64]", "[32, 64]")));
     for query in ["parsed", "syntax", "lowering", "plans"] {
         assert_eq!(ran(&queries, query), 1, "{query}: {queries:?}");
     }
     // A cell comes, and one moves down: no kernel is another one.
     cells[9] = kernel(7).replace("[N, 64]", "[32, 64]");
     cells.insert(4, "print('here')".to_owned());
-    let queries = edit(&mut observed, &|document| drop(document.set_parts(&cells)));
+    let queries = edit(&mut observed, &|document| _ = document.set_parts(&cells));
     assert_eq!((ran(&queries, "lowering"), ran(&queries, "planned")), (0, 0), "{queries:?}");
     let moved = cells.remove(20);
     cells.insert(25, moved);
-    let queries = edit(&mut observed, &|document| drop(document.set_parts(&cells)));
+    let queries = edit(&mut observed, &|document| _ = document.set_parts(&cells));
     assert_eq!((ran(&queries, "lowering"), ran(&queries, "planned")), (0, 0), "{queries:?}");
 }
 
