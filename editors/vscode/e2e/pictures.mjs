@@ -121,7 +121,7 @@ const scenes = {
     top: 11,
     size: [860, 460],
     async play({ page, parts }) {
-      await must(parts.squiggles, "the squiggle");
+      await must(() => page.locator(".squiggly-warning").count(), "the squiggle");
       const hover = page.locator(".monaco-hover:visible", { hasText: "squashed" });
       await must(async () => {
         await page.mouse.move(500, 40);
