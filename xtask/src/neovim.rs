@@ -94,6 +94,7 @@ pub(crate) fn install_entry(workspace: &Workspace, config_home: &Path) -> anyhow
     let shell = &workspace.shell;
     let config = config_home.join("nvim");
     let entry = workspace.root.join("packaging/nvim-lspconfig/lsp/tilefit.lua");
+    shell.create_dir(config.join("lsp"))?;
     shell.copy_file(entry, config.join("lsp/tilefit.lua"))?;
     shell.write_file(config.join("init.lua"), "vim.lsp.enable('tilefit')\n")?;
     Ok(())

@@ -16,7 +16,7 @@ const CODE: &str = if cfg!(windows) { "code.cmd" } else { "code" };
 /// Type check, unit tests, bundle and package, without a server inside.
 pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<()> {
     let shell = &workspace.shell;
-    let _folder = shell.push_dir("editors/vscode");
+    let _folder = shell.push_dir(workspace.root.join("editors/vscode"));
     install_dependencies(workspace)?;
     cmd!(shell, "{NPM} run --silent check").run()?;
     cmd!(shell, "{NPM} test --silent").run()?;
@@ -32,7 +32,7 @@ pub(crate) fn package(
     server: Option<&Path>,
 ) -> anyhow::Result<()> {
     let shell = &workspace.shell;
-    let _folder = shell.push_dir("editors/vscode");
+    let _folder = shell.push_dir(workspace.root.join("editors/vscode"));
     install_dependencies(workspace)?;
     shell.copy_file("../../CHANGELOG.md", ".")?;
     shell.remove_path("server")?;

@@ -90,9 +90,9 @@ impl Workspace {
         if !meant.is_empty() {
             return meant;
         }
-        // The right file in the wrong folder.
-        let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-        files.iter().find(|file| last(file) == last(named)).map_or(meant, |file| format!("; did you mean `{file}`?"))
+        // The right file in the wrong folder, or without its extension.
+        let stem = |path: &str| Path::new(path).file_stem().unwrap_or_default().to_owned();
+        files.iter().find(|file| stem(file) == stem(named)).map_or(meant, |file| format!("; did you mean `{file}`?"))
     }
 }
 
