@@ -75,7 +75,7 @@ class Agent(unittest.IsolatedAsyncioTestCase):
             said, _ = await told("codegen", file="elementwise.py")
             self.assertIn("TADD(", said)
             said, _ = await told("explain", code="capacity-exceeded")
-            self.assertIn("## ", said)
+            self.assertIn("# capacity-exceeded", said)
             with open(os.path.join(self.workspace, "overflow.py")) as file:
                 self.assertIn("ROWS, COLS = 64, 256", file.read())
 

@@ -446,13 +446,13 @@ fn a_constant_can_be_set_to_the_largest_value_that_fits() {
     };
     let mut client = with_document(&text);
     let found = client.diagnostics(URI, 1);
-    assert!(summary(&found).contains("capacity-exceeded"), "{found}");
+    assert!(summary(&found).contains("capacity-exceeded"), "{found:?}");
     // By the number, and by its name in the kernel.
     let action = actions(&mut client, json!(1), ROWS, 8).expect("a smaller value");
     assert_eq!(actions(&mut client, json!(1), A + 1, 33).as_ref(), Some(&action));
-    let title = "Set `ROWS` to 32, the largest value that fits (64 takes 384 KiB of 184 KiB Vec)";
+    let title = "Set `ROWS` to 32, the largest value that fits (64 takes 256 KiB of 184 KiB Vec)";
     assert_eq!((&action["title"], &action["kind"]), (&json!(title), &json!("quickfix")));
-    assert!(found.as_array().is_some_and(|found| found.contains(&action["diagnostics"][0])), "{action}");
+    assert!(found.contains(&action["diagnostics"][0]), "{action}");
     // Not where an editor asks by itself, wherever the cursor comes.
     assert_eq!(actions(&mut client, json!(2), ROWS, 8), None);
     let edits = action["edit"]["changes"][URI].as_array().expect("edits").clone();
