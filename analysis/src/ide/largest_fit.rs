@@ -34,8 +34,9 @@ pub struct LargestFit {
     pub present: Verdict,
     /// The largest value found that fits; all kernels that depend on it were laid out with it.
     pub best: Option<u64>,
-    /// The next value that was to be tried, and what came of it: `best` is the largest for this reason. `None` where there is no greater one.
-    pub next: Option<(u64, Verdict)>,
+    /// The next greater value, if there is one, and what came of it: `best` is the largest for this reason. `None` where the budget was used
+    /// up before it was tried.
+    pub next: Option<(u64, Option<Verdict>)>,
     /// What the values are, for people: `multiples of 32 that divide 1024`.
     pub values: String,
     /// Every value that was tried, from the smallest.
@@ -53,14 +54,16 @@ struct Budget {
     values: usize,
     steps: u64,
     blocks: usize,
+    /// One trial may take the steps that a kernel may.
+    whole_trials: bool,
 }
 
 impl Budget {
     fn of(patience: Patience) -> Budget {
         match patience {
             // Somebody waits for a menu.
-            Patience::Background => Budget { values: 24, steps: 600_000, blocks: 48 },
-            Patience::CommandLine => Budget { values: 64, steps: 40_000_000, blocks: 2048 },
+            Patience::Background => Budget { values: 24, steps: 600_000, blocks: 48, whole_trials: false },
+            Patience::CommandLine => Budget { values: 64, steps: 40_000_000, blocks: 2048, whole_trials: true },
         }
     }
 }
@@ -212,7 +215,12 @@ impl Search<'_> {
         self.context.db.unwind_if_revision_cancelled();
         let edit = self.edit(self.values[index]);
         let after = |context: &Context<'_>| Outcome::of(context, self.blocks);
-        let Some(outcome) = speculative::after(self.context, std::slice::from_ref(&edit), after) else { return false };
+        let edits = std::slice::from_ref(&edit);
+        let outcome = match self.budget.whole_trials {
+            true => speculative::after_within(self.context, edits, self.context.config().limits, after),
+            false => speculative::after(self.context, edits, after),
+        };
+        let Some(outcome) = outcome else { return false };
         let before = &self.tried[&self.present];
         for nth in outcome.changed(before) {
             let rows = self.changing.entry(nth).or_default();
@@ -234,13 +242,13 @@ impl Search<'_> {
         let before = &self.tried[&self.present];
         let tried: BTreeMap<usize, Verdict> = self.tried.keys().map(|&index| (index, self.judged(index))).collect();
         let best = tried.iter().rev().find(|(_, verdict)| **verdict == Verdict::Fits).map(|(&index, _)| index);
-        let next = best.and_then(|best| tried.get_key_value(&(best + 1)));
+        let next = best.map(|best| best + 1).filter(|&next| next < self.values.len());
         let kernels = || self.changing.keys().copied();
         LargestFit {
             constant: self.constant.clone(),
             present: tried[&self.present].clone(),
             best: best.map(|best| self.values[best]),
-            next: next.map(|(&next, verdict)| (self.values[next], verdict.clone())),
+            next: next.map(|next| (self.values[next], tried.get(&next).cloned())),
             values,
             kernels: kernels().map(|nth| before.name(nth).to_owned()).collect(),
             memories: [Some(before), best.map(|best| &self.tried[&best])]
@@ -297,7 +305,7 @@ pub(crate) fn action(context: &Context<'_>, offset: usize) -> Option<CodeAction>
     }
     let found = largest_fit(context, offset, Patience::Background).ok()?;
     let (best, present) = (found.best?, found.constant.value);
-    let (next, why) = found.next.as_ref()?;
+    let (next, why) = found.next.as_ref().and_then(|(next, why)| Some((next, why.as_ref()?)))?;
     // What a kernel is called with is for its callers to say.
     if best == present || found.changes_parameters {
         return None;

@@ -238,6 +238,8 @@ pub(crate) struct Details {
     pub(crate) tiles: Vec<TilePlan>,
     pub(crate) specs: Vec<SpecView>,
     pub(crate) scenarios: Vec<ScenarioView>,
+    /// Scenarios that are not among them: there are too many.
+    pub(crate) more_scenarios: usize,
     pub(crate) uncompared: Vec<String>,
     pub(crate) marks: Vec<Mark>,
     pub(crate) assumes: Vec<String>,
@@ -279,7 +281,7 @@ fn kernel_summary(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn K
 fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> KernelPlan {
     let summary = kernel_summary(context, placed, kernel);
     let KernelSummary { name, cell, line, range, status, target, planner, spaces } = summary;
-    let Details { tiles, specs, scenarios, uncompared, marks, assumes, compiler } = kernel.details(context, placed);
+    let Details { tiles, specs, scenarios, uncompared, marks, assumes, compiler, .. } = kernel.details(context, placed);
     let mut diagnostics = kernel.diagnostics(context, placed);
     diagnostics.extend(confirmation::diagnostics(context, placed, kernel));
     diagnostics.retain_mut(|diagnostic| configured(context, diagnostic));

@@ -8,6 +8,7 @@ use crate::db::imports;
 use crate::db::{self, Database, Plans, Searches, Settings, SourceFile, Workspace};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::Type;
+use crate::work::Limits;
 
 use super::{Context, PlacedUnit, diagnostics};
 
@@ -85,6 +86,18 @@ const TRIALS_A_STAGE: u64 = 8;
 
 /// Asks `question` of the file as it would be after `edits`, which do not overlap.
 pub(super) fn after<T>(context: &Context<'_>, edits: &[Edit], question: impl FnOnce(&Context<'_>) -> T) -> T {
+    let mut limits = context.config().limits;
+    limits.steps /= TRIALS_A_STAGE;
+    after_within(context, edits, limits, question)
+}
+
+/// The same under limits that the caller chooses, for whom nobody waits.
+pub(super) fn after_within<T>(
+    context: &Context<'_>,
+    edits: &[Edit],
+    limits: Limits,
+    question: impl FnOnce(&Context<'_>) -> T,
+) -> T {
     let db = context.db;
     let mut document = context.document().clone();
     let mut edits: Vec<&Edit> = edits.iter().collect();
@@ -102,7 +115,7 @@ pub(super) fn after<T>(context: &Context<'_>, edits: &[Edit], question: impl FnO
     let needed = needed.map(|other| file(other, other.document(db).clone()));
     let files = needed.chain([edited]).map(|file| (file.path(&trial).clone(), file)).collect();
     let mut config = context.config().clone();
-    config.limits.steps /= TRIALS_A_STAGE;
+    config.limits = limits;
     Settings::new(&trial, config);
     Workspace::new(&trial, files);
     Searches::new(&trial, Vec::new());

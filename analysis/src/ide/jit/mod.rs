@@ -212,6 +212,7 @@ impl KernelView for View<'_> {
             tiles: self.0.traced.planned.plan.placed.iter().map(tile).collect(),
             specs: Vec::new(),
             scenarios: scenarios::views(table(context, placed), 0),
+            more_scenarios: table(context, placed).map_or(0, |table| table.more),
             uncompared: Vec::new(),
             marks: Vec::new(),
             assumes: assumed(&self.0.traced),

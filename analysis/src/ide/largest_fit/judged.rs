@@ -47,6 +47,8 @@ struct Kernel {
     memories: Vec<Memory>,
     /// None where there is only one.
     scenarios: Vec<ScenarioView>,
+    /// Scenarios that are not among them.
+    more_scenarios: usize,
     found: Vec<(Code, Severity, String)>,
 }
 
@@ -99,7 +101,7 @@ impl Outcome {
     /// depend on the constant.
     pub(super) fn verdict(&self, before: &Outcome, changing: &BTreeMap<usize, Vec<usize>>) -> Verdict {
         if !self.kernels.iter().map(|it| &it.name).eq(before.kernels.iter().map(|it| &it.name)) {
-            return Verdict::Refused("the file has other kernels with this value".to_owned());
+            return Verdict::Unknown("the file has other kernels with this value".to_owned());
         }
         let each = changing.iter().map(|(&nth, rows)| self.kernels[nth].verdict(&before.kernels[nth], rows));
         each.max_by_key(Verdict::weight).unwrap_or(Verdict::Fits)
@@ -133,13 +135,15 @@ fn limit(memory: &Memory) -> Option<u64> {
 impl Kernel {
     fn of(context: &Context<'_>, placed: &PlacedUnit<'_>, view: &dyn KernelView) -> Kernel {
         let found = view.diagnostics(context, placed).into_iter();
-        let is_planned = view.is_planned();
+        let details = view.is_planned().then(|| view.details(context, placed));
+        let more_scenarios = details.as_ref().map_or(0, |details| details.more_scenarios);
         Kernel {
             name: context.qualified_name(placed.unit, view.name()),
             status: view.status(),
             reasons: view.reasons(),
             memories: view.memories(),
-            scenarios: if is_planned { view.details(context, placed).scenarios } else { Vec::new() },
+            scenarios: details.map_or_else(Vec::new, |details| details.scenarios),
+            more_scenarios,
             found: found.map(|it| (it.code, it.severity, it.message)).collect(),
         }
     }
@@ -198,9 +202,6 @@ impl Kernel {
 
     /// Of the rows that depend on the constant.
     fn of_scenarios(&self, before: &Kernel, rows: &[usize]) -> Verdict {
-        if self.scenarios.len() != before.scenarios.len() {
-            return Verdict::Refused("the kernel has another number of configurations with this value".to_owned());
-        }
         let known = self.rows(rows).count() == rows.len();
         let rows = || self.rows(rows);
         if let Some(row) = rows().find(|row| row.verdict == "exceeds") {
@@ -215,7 +216,9 @@ impl Kernel {
         if let Some(wrong) = self.wrong(before, &[]) {
             return wrong;
         }
+        let more = self.more_scenarios.max(before.more_scenarios);
         match known && rows().all(|row| row.verdict == "fits") {
+            true if more > 0 => Verdict::Unknown(format!("{more} configurations of the kernel were not looked at")),
             true => Verdict::Fits,
             false => {
                 let reason = self.reasons.first().cloned();

@@ -46,7 +46,9 @@ fn check(marked: &str, expected: Expect) {
                 used(&memories[0]).join(" "),
                 used(&memories[1]).join(" ")
             );
-            let next = next.as_ref().map(|(value, verdict)| format!("{value} {}", said(verdict)));
+            let next = next
+                .as_ref()
+                .map(|(value, of)| format!("{value} {}", of.as_ref().map_or_else(|| "not tried".to_owned(), said)));
             let _ = writeln!(shown, "best {best:?}, next {}", next.unwrap_or_default());
             for (value, verdict) in &found.tried {
                 let (analysis, file) =
@@ -318,5 +320,24 @@ fn a_search_has_an_end() {
             best Some(512), next 544 refused: `tile.load`: reads past the end of dimension 1: offset 0 + extent 544 exceeds the source extent 512; pass the available extent as `valid_shape`, or `clamp=True` to stop at the edge
             Set `TILE` to 512, the largest value that fits (544 is refused) [no diagnostic]
         "#]],
+    );
+}
+
+#[test]
+fn configurations_that_were_not_looked_at_are_not_said_to_fit() {
+    let configurations: String = (0..80)
+        .map(|nth| format!("    triton.Config({{\"BN\": 64, \"BK\": 32}}, num_stages={}, num_warps=4),\n", 2 + nth % 3))
+        .collect();
+    let start = TRITON.find("    triton.Config").expect("the list");
+    let end = TRITON.find("], key").expect("its end");
+    let text =
+        TRITON[..start].to_owned() + "    triton.Config({\"BN\": $0128, \"BK\": 32}, num_stages=2, num_warps=8),\n";
+    check(
+        &(text + &configurations + &TRITON[end..]),
+        expect![[r#"
+        BN = 128 in line 6 of powers of two: unknown: 17 configurations of the kernel were not looked at
+        of matmul: smem 32768 -> 
+        best None, next 
+    "#]],
     );
 }

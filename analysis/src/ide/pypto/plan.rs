@@ -21,6 +21,7 @@ pub(super) fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &
         tiles: tiles.collect(),
         specs: Vec::new(),
         scenarios: Vec::new(),
+        more_scenarios: 0,
         uncompared: plan.uncompared.iter().map(Mark::to_string).collect(),
         marks: marks(outcome),
         assumes: db::assumptions_of_unit(context.db, placed.unit).as_ref().clone(),

@@ -79,20 +79,20 @@ fn the_one<'c>(all: &'c [Constant], name: &str, line: Option<usize>, file: &str)
 
 fn said(found: &LargestFit, name: &str) -> String {
     let LargestFit { constant, present, best, next, values, tried, kernels, memories, .. } = found;
+    let is_open = matches!(next, Some((_, None | Some(Verdict::Fits | Verdict::Unknown(_)))));
+    let known = if is_open { "known to fit" } else { "that fits" };
+    let now = format!("now {}, which {}", constant.value, words(present));
     let mut text = match best {
-        Some(best) if *best == constant.value => {
-            format!("`{name}` = {best} is already the largest value that fits\n")
-        }
-        Some(best) => format!(
-            "the largest value of `{name}` that fits is {best} (now {}, which {})\n",
-            constant.value,
-            words(present)
-        ),
-        None => format!("found no value of `{name}` that fits (now {}, which {})\n", constant.value, words(present)),
+        Some(best) if *best == constant.value => format!("`{name}` = {best} is already the largest value {known}\n"),
+        Some(best) => format!("the largest value of `{name}` {known} is {best} ({now})\n"),
+        None => format!("found no value of `{name}` that fits ({now})\n"),
     };
-    if let Some((value, verdict)) = next {
-        let _ = writeln!(text, "the next value, {value}, {}", words(verdict));
-    }
+    let _ = match next {
+        Some((value, Some(verdict))) => writeln!(text, "the next value, {value}, {}", words(verdict)),
+        Some((value, None)) => writeln!(text, "the next value, {value}, was not tried: the search ended before"),
+        None if best.is_some() => writeln!(text, "there is no greater value to try"),
+        None => Ok(()),
+    };
     for MemoryUse { kernel, memory, used, capacity } in memories[1].iter().take(MOST_MEMORIES) {
         let [used, capacity] = [used, capacity].map(|bytes| amount(memory, *bytes));
         let _ = writeln!(text, "with {}, `{kernel}` uses {used} of {capacity} {memory}", best.unwrap_or_default());
@@ -124,7 +124,7 @@ fn structured(found: &LargestFit, name: &str) -> Value {
         "line": found.constant.line,
         "present": { "value": found.constant.value, "verdict": verdict(&found.present), "memories": memories(&found.memories[0]) },
         "largest": found.best.map(|best| json!({ "value": best, "memories": memories(&found.memories[1]) })),
-        "next": found.next.as_ref().map(|(value, of)| json!({ "value": value, "verdict": verdict(of) })),
+        "next": found.next.as_ref().map(|(value, of)| json!({ "value": value, "verdict": of.as_ref().map(verdict) })),
         "changes_parameters": found.changes_parameters,
         "values": found.values,
         "tried": found.tried.iter().map(|(value, of)| json!([value, kind(of)])).collect::<Vec<_>>(),
