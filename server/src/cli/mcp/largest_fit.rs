@@ -79,8 +79,9 @@ fn the_one<'c>(all: &'c [Constant], name: &str, line: Option<usize>, file: &str)
 
 fn said(found: &LargestFit, name: &str) -> String {
     let LargestFit { constant, present, best, next, values, tried, kernels, memories, .. } = found;
-    let is_open = matches!(next, Some((_, None | Some(Verdict::Fits | Verdict::Unknown(_)))));
-    let known = if is_open { "known to fit" } else { "that fits" };
+    // Only a greater value that does not fit makes it the largest.
+    let is_largest = matches!(next, Some((_, Some(Verdict::Exceeds(_) | Verdict::Refused(_)))));
+    let known = if is_largest { "that fits" } else { "known to fit" };
     let now = format!("now {}, which {}", constant.value, words(present));
     let mut text = match best {
         Some(best) if *best == constant.value => format!("`{name}` = {best} is already the largest value {known}\n"),
@@ -90,7 +91,7 @@ fn said(found: &LargestFit, name: &str) -> String {
     let _ = match next {
         Some((value, Some(verdict))) => writeln!(text, "the next value, {value}, {}", words(verdict)),
         Some((value, None)) => writeln!(text, "the next value, {value}, was not tried: the search ended before"),
-        None if best.is_some() => writeln!(text, "there is no greater value to try"),
+        None if best.is_some() => writeln!(text, "no greater value was tried"),
         None => Ok(()),
     };
     for MemoryUse { kernel, memory, used, capacity } in memories[1].iter().take(MOST_MEMORIES) {
