@@ -18,20 +18,57 @@ enum Runs {
 
 use Runs::{Anything, Apart, Elsewhere, Here};
 
-/// `%name text`. One that is not listed leaves the names of the notebook alone: nearly all only set up a library.
-const OF_LINES: [(&str, Runs); 12] = [
-    ("time", Here),
-    ("prun", Here),
-    ("timeit", Apart),
-    ("run", Anything),
-    ("load", Anything),
-    ("loadpy", Anything),
-    ("pylab", Anything),
-    ("store", Anything),
-    ("macro", Anything),
-    ("rerun", Anything),
-    ("recall", Anything),
-    ("edit", Anything),
+/// `%name text`. One that is not listed may give the notebook any name.
+const OF_LINES: [(&str, Runs); 3] = [("time", Here), ("prun", Here), ("timeit", Apart)];
+
+/// Magics of one line that leave the names of the notebook alone.
+const SET_UP: [&str; 46] = [
+    "alias",
+    "alias_magic",
+    "autoawait",
+    "autocall",
+    "autoindent",
+    "autoreload",
+    "bookmark",
+    "cat",
+    "cd",
+    "clear",
+    "colors",
+    "conda",
+    "config",
+    "cp",
+    "debug",
+    "dirs",
+    "doctest_mode",
+    "env",
+    "gui",
+    "history",
+    "less",
+    "load_ext",
+    "ls",
+    "mamba",
+    "matplotlib",
+    "micromamba",
+    "mkdir",
+    "mv",
+    "pdb",
+    "pip",
+    "popd",
+    "pprint",
+    "precision",
+    "pushd",
+    "pwd",
+    "reload_ext",
+    "rm",
+    "save",
+    "set_env",
+    "tensorboard",
+    "unload_ext",
+    "uv",
+    "watermark",
+    "who",
+    "whos",
+    "xmode",
 ];
 
 /// `%%name` with the rest of its cell. One that is not listed may run the cell in any way.
@@ -170,10 +207,11 @@ fn magic_of(rest: &str) -> Option<Magic<'_>> {
     match rest.bytes().next()? {
         b'%' if !rest.starts_with("%%") => {
             let name = word(&rest[1..]);
-            let runs = OF_LINES.iter().find(|(listed, _)| *listed == name).map_or(Elsewhere, |(_, runs)| *runs);
+            let listed = OF_LINES.iter().find(|(listed, _)| *listed == name).map(|(_, runs)| *runs);
+            let runs = listed.unwrap_or(if SET_UP.contains(&name) { Elsewhere } else { Anything });
             let statement = without_options(&rest[1 + name.len()..]);
             match runs {
-                _ if statement.trim().is_empty() => hidden,
+                Here | Apart if statement.trim().is_empty() => hidden,
                 Here => Some(Magic::Statement(statement)),
                 Apart if binds_nothing(statement) => Some(Magic::Statement(statement)),
                 Anything => Some(Magic::Hidden(ANY_NAMES)),
@@ -325,6 +363,15 @@ mod tests {
             "#]],
         );
         check("%%bash", expect![""]);
+    }
+
+    #[test]
+    fn a_magic_that_is_not_known_may_define_any_name() {
+        let any = format!("{ANY_NAMES}\n");
+        for magic in ["%pylab", "%run setup.py", "%my_kernels load"] {
+            assert_eq!(python_of(&format!("{magic}\n")), any, "{magic}");
+        }
+        assert_eq!(python_of("%matplotlib\n"), format!("{NOTHING}\n"));
     }
 
     #[test]
