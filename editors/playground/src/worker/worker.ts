@@ -5,7 +5,7 @@ import { XzReadableStream } from "xz-decompress";
 import { Turns } from "../../../vscode/src/browser/turns";
 import type { Exports } from "../../../vscode/src/browser/turns";
 
-const turns = new Turns(load(), postMessage, (ended, hadBegun) => {
+const turns = new Turns(load(), (message) => postMessage(message), (ended, hadBegun) => {
   postMessage({ ended, hadBegun });
   close();
 });
