@@ -58,7 +58,7 @@ pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
     cmd!(shell, "{NPM} test --silent").run()?;
     script(workspace, "run.mjs", &site, &chromium, &workspace.target.join("e2e/playground"))?;
     let vsix = workspace.target.join("tilefit-web.vsix");
-    vscode::package_web(workspace, &vsix, &module)?;
+    web_extension(workspace, &vsix)?;
     browser::without_a_machine(workspace, &vsix)?;
     Ok(Outcome::Passed)
 }
