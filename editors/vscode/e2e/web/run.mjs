@@ -193,7 +193,7 @@ async function author() {
   await atEndOf("ROWS, COLS = 64,");
   const workers = () => web.asked.filter((path) => path.endsWith("worker.js")).length;
   const started = workers();
-  await page.keyboard.insertText(web.trap);
+  await page.keyboard.type(`# ${web.trap}`);
   ok(await eventually(async () => workers() > started), "a module that fails is started again");
   await page.keyboard.press("Enter");
   await page.keyboard.type("ROWS, COLS = 64, 25");

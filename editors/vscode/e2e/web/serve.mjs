@@ -20,8 +20,10 @@ const domain = "vscode.test";
 /** For the browser: where that domain is, and that it is as secure as one with `https`. */
 export const flags = [`--host-resolver-rules=MAP *.${domain} 127.0.0.1`, `--unsafely-treat-insecure-origin-as-secure=*.${domain}`];
 
-/** Put before the script of the worker: the module fails when an edit inserts this text. */
-const trap = "# trap";
+/** The module fails when an edit inserts this letter. One letter: VS Code makes an edit of each that is typed. */
+const trap = "§";
+
+/** Put before the script of the worker. */
 const trapped = `{
   const { encode } = TextEncoder.prototype;
   TextEncoder.prototype.encode = function (text) {
