@@ -605,6 +605,20 @@ impl Config {
     }
 }
 
+/// A file with settings.
+pub struct SettingsFile {
+    pub name: &'static str,
+    /// Whether a text has settings of ours; one that has not is passed over.
+    pub counts: fn(&str) -> bool,
+    pub apply: fn(&mut Config, &str) -> Vec<ConfigProblem>,
+}
+
+/// Of one folder, the first that counts.
+pub const SETTINGS_FILES: [SettingsFile; 2] = [
+    SettingsFile { name: "tilefit.toml", counts: |_| true, apply: Config::apply_tilefit_toml },
+    SettingsFile { name: "pyproject.toml", counts: Config::is_in_pyproject_toml, apply: Config::apply_pyproject_toml },
+];
+
 fn section_of_pyproject(text: &str) -> Option<Table> {
     let project = text.parse::<Table>().ok()?;
     project.get("tool")?.get("tilefit")?.as_table().cloned()

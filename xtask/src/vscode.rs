@@ -42,15 +42,29 @@ pub(crate) fn package(
     }
     // VS Code refuses a server for another platform, rather than failing to start it.
     let target = platform.into_iter().flat_map(|platform| ["--target", platform]);
-    // The gallery shows the README, and needs whole addresses in it.
-    let folder = |kind: &str| format!("{REPOSITORY}/{kind}/v{}/editors/vscode", env!("CARGO_PKG_VERSION"));
-    let (pages, images) = (folder("blob"), folder("raw"));
+    let [pages, images] = addresses();
     let links = ["--baseContentUrl", &pages, "--baseImagesUrl", &images];
     let packaged = cmd!(shell, "{NPM} run --silent package -- --out {vsix} {links...}").args(target).run();
     for made in ["server", "CHANGELOG.md"] {
         shell.remove_path(made)?;
     }
     Ok(packaged?)
+}
+
+/// Packages the extension for a VS Code without a machine behind it. `module` is the server as WebAssembly.
+pub(crate) fn package_web(workspace: &Workspace, vsix: &Path, module: &Path) -> anyhow::Result<()> {
+    let shell = &workspace.shell;
+    let _folder = shell.push_dir(workspace.root.join("editors/vscode"));
+    install_dependencies(workspace)?;
+    cmd!(shell, "{NPM} run --silent bundle:browser").run()?;
+    let [pages, images] = addresses();
+    cmd!(shell, "node web.mjs {vsix} {module} {pages} {images}").run()?;
+    Ok(())
+}
+
+/// Of what the README names, and of its pictures: the gallery shows it, and needs whole addresses in it.
+fn addresses() -> [String; 2] {
+    ["blob", "raw"].map(|kind| format!("{REPOSITORY}/{kind}/v{}/editors/vscode", env!("CARGO_PKG_VERSION")))
 }
 
 /// Packages the extension with a server of this machine; answers where the `.vsix` is.

@@ -91,6 +91,12 @@ await test("the first verdict", async () => {
   await until(() => map().locator(".excess").count(), "red in the map");
 });
 
+const colours = (of = page) => until(() => of.locator('#product [class^="tok-"]').count(), "colours in the C++");
+
+await test("the C++ has colours", async () => {
+  await colours();
+});
+
 const loaded = requests.length;
 
 await test("an overflow that is typed", async () => {
@@ -160,6 +166,46 @@ await test("the keyboard gets the same, and a screen reader hears it", async () 
 await test("hints stand beside tiles", async () => {
   await until(() => page.locator("#source .hint").count(), "hints");
   assert.match(await page.locator("#source .hint").first().textContent(), /Vec/);
+});
+
+await test("a lens says how full each memory is", async () => {
+  await put(overflow);
+  await verdict("error");
+  await until(async () => /^\s*Vec .* 105 %, 8 KiB over$/.test(await page.locator("#source .lens").textContent()), "over the capacity");
+  await put(fits);
+  await until(async () => !(await page.locator("#source .lens").textContent()).includes("over"), "within it");
+});
+
+const split = /Split in two: 32 rows at a time/;
+const isSplit = async () => {
+  await verdict("fine");
+  assert.match(await text(), /ROWS \/\/ 2/);
+};
+
+await test("a quick fix is below the message of a finding", async () => {
+  await put(overflow);
+  await verdict("error");
+  await page.mouse.move(10, 300);
+  const box = await page.locator("#source .cm-lintRange-error").first().boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
+  await page.locator("#source .cm-diagnostic button", { hasText: split }).click();
+  await isSplit();
+});
+
+await test("and in a list, for the keyboard", async () => {
+  await put(overflow);
+  await verdict("error");
+  await page.locator("#source .cm-line", { hasText: "pl.exp(gate)" }).click({ position: { x: 80, y: 8 } });
+  await page.keyboard.press("Control+.");
+  await page.locator("#source .fixes button:focus").waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("#source .fixes").count(), 0);
+  await page.keyboard.press("Control+.");
+  await page.locator("#source .fixes button:focus", { hasText: split }).waitFor();
+  await page.keyboard.press("Enter");
+  await isSplit();
+  await page.keyboard.press("Control+z");
+  await verdict("error");
 });
 
 await test("a completion", async () => {
@@ -332,6 +378,23 @@ await test("Tab goes through everything, in order, and out of the editor", async
     await page.keyboard.press("Tab");
   }
   assert.deepEqual(order, ["example", "target", "planner", "copy", "A", "verdict", "source", "map one-scale", "map g", "map SUMMARY", "product"]);
+});
+
+await test("the grammar of C++ is loaded once there is C++", async () => {
+  await page.locator("#example").selectOption("tlx_hopper_gemm");
+  await page.locator("#copy").click();
+  await until(() => page.url().includes("#kernel="), "a link in the address bar");
+  const other = await context.newPage();
+  const scripts = [];
+  other.on("request", (request) => request.resourceType() === "script" && scripts.push(path.basename(request.url())));
+  await other.goto(page.url());
+  await until(async () => (await other.locator("#product-title").textContent()).startsWith("Lowered IR"), "the lowered IR");
+  await other.waitForTimeout(300);
+  const before = [...scripts];
+  await other.locator("#example").selectOption("overflow");
+  await colours(other);
+  assert.equal(scripts.length, before.length + 1, `${before} / ${scripts}`);
+  await other.close();
 });
 
 await browser.close();

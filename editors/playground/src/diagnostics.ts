@@ -5,7 +5,10 @@ import type { Diagnostic } from "@codemirror/lint";
 import { LSPPlugin } from "@codemirror/lsp-client";
 import type { LSPClientExtension } from "@codemirror/lsp-client";
 import { ViewPlugin } from "@codemirror/view";
+import type { EditorView } from "@codemirror/view";
 import type * as lsp from "vscode-languageserver-protocol";
+
+import { fixes } from "./quickFixes";
 
 /** Of `lsp.DiagnosticSeverity`, from 1. */
 const severities = ["error", "warning", "info", "hint"] as const;
@@ -37,7 +40,7 @@ export function diagnostics(told: (found: lsp.Diagnostic[]) => void): LSPClientE
           to: at(each.range.end),
           severity: severities[(each.severity ?? 1) - 1] ?? "error",
           message: plain(each.message),
-          renderMessage: () => rendered(each),
+          renderMessage: (view) => rendered(each, view),
         }));
         view.dispatch(setDiagnostics(view.state, shown));
         told(found);
@@ -53,7 +56,8 @@ export function plain(message: string | lsp.MarkupContent): string {
   return typeof message === "string" ? message : message.value;
 }
 
-function rendered({ message, code, relatedInformation }: lsp.Diagnostic): HTMLElement {
+function rendered(found: lsp.Diagnostic, view: EditorView): HTMLElement {
+  const { message, code, relatedInformation, range } = found;
   const parts: Node[] = [Object.assign(document.createElement("div"), { textContent: plain(message) })];
   for (const { location, message } of relatedInformation ?? []) {
     parts.push(Object.assign(document.createElement("div"), { textContent: `line ${location.range.start.line + 1}: ${message}` }));
@@ -65,5 +69,6 @@ function rendered({ message, code, relatedInformation }: lsp.Diagnostic): HTMLEl
   }
   const all = document.createElement("div");
   all.append(...parts);
+  void fixes(view, range, found).then((buttons) => all.append(...buttons), () => {}); // the text is another one now
   return all;
 }

@@ -20,11 +20,13 @@ import { editor } from "./editors";
 import { examples } from "./examples";
 import { hints, refreshHints } from "./hints";
 import { hoverKey } from "./hoverKey";
+import { lenses, refreshLenses } from "./lenses";
 import { fromFragment, toFragment } from "./link";
 import type { Shared } from "./link";
 import { MapFrame } from "./map";
 import { markLines } from "./marks";
 import { Product } from "./product";
+import { quickFixKey } from "./quickFixes";
 import { Server } from "./server";
 
 const URI = "tilefit:/kernel.py";
@@ -78,6 +80,8 @@ const client = new LSPClient({
 const source = editor(element("source"), "Kernel", "", [
   python(),
   hints,
+  lenses,
+  quickFixKey(),
   hoverKey((text) => (element("spoken").textContent = text)),
   EditorView.updateListener.of(({ docChanged, selectionSet, startState, transactions, view }) => {
     if (docChanged && transactions.some((transaction) => transaction.isUserEvent("input") || transaction.isUserEvent("delete"))) {
@@ -159,7 +163,7 @@ function told(found: lsp.Diagnostic[]): void {
   // A note may say that something is not known: that is not fine.
   const kind = errors.length > 0 ? "error" : warnings.length > 0 ? "warning" : first ? "unknown" : "fine";
   verdict(first ? `${counts}. Line ${first.range.start.line + 1}: ${plain(first.message)}` : "No errors, no warnings.", kind);
-  void refreshHints(source).catch(() => {}); // the next text has others
+  void Promise.all([refreshHints(source), refreshLenses(source)]).catch(() => {}); // the next text has others
   void product.show(place());
 }
 

@@ -1,6 +1,5 @@
 /** What a kernel becomes: generated C++, or the IR of a kernel that has none. */
 
-import { cpp } from "@codemirror/lang-cpp";
 import type { LSPClient } from "@codemirror/lsp-client";
 import { Compartment } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
@@ -27,6 +26,8 @@ interface Made {
 export class Product {
   private readonly view: EditorView;
   private readonly language = new Compartment();
+  /** Of the text, whose colours may still be loading. */
+  private shown?: Made["language"];
   private map: LineMatch[] = [];
   /** Asked while another answer was on its way. */
   private again?: lsp.TextDocumentPositionParams;
@@ -103,7 +104,19 @@ export class Product {
     }
     this.view.dispatch({
       changes: { from: start, to: old.length - end, insert: text.slice(start, text.length - end) },
-      effects: this.language.reconfigure(made?.language === "cpp" ? cpp() : []),
     });
+    void this.colour(made?.language).catch(() => (this.shown = undefined)); // without a network it has none
+  }
+
+  /** The grammar of C++ is a sixth of the scripts: it is loaded when there is C++. */
+  private async colour(language: Made["language"] | undefined): Promise<void> {
+    if (language === this.shown) {
+      return;
+    }
+    this.shown = language;
+    const grammar = language === "cpp" ? (await import("@codemirror/lang-cpp")).cpp() : [];
+    if (language === this.shown) {
+      this.view.dispatch({ effects: this.language.reconfigure(grammar) });
+    }
   }
 }

@@ -1,6 +1,6 @@
 // A real VS Code (code-server) with the packaged extension, and a browser to look at it with.
 //
-// Needs TILEFIT_CODE_SERVER (its node_modules), TILEFIT_CHROMIUM, and TILEFIT_VSIX, which is installed into a fresh VS Code.
+// Needs TILEFIT_MODULES (the node_modules with it), TILEFIT_CHROMIUM, and TILEFIT_VSIX, which is installed into a fresh VS Code.
 
 import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -13,7 +13,7 @@ const fail = (message) => {
 };
 export const env = (name) => process.env[name] ?? fail(`${name} is not set`);
 
-const modules = env("TILEFIT_CODE_SERVER");
+const modules = env("TILEFIT_MODULES");
 const { chromium } = createRequire(path.join(modules, "x.js"))("playwright-core");
 
 /** Everything has to be over by then; a hang fails. */
@@ -24,8 +24,16 @@ export function limit(milliseconds) {
   }, milliseconds).unref();
 }
 
+export function launch(flags = []) {
+  return chromium.launch({
+    executablePath: env("TILEFIT_CHROMIUM"),
+    headless: true,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", ...flags],
+  });
+}
+
 /** Nothing that asks, greets, updates or reports. */
-const quiet = {
+export const quiet = {
   "workbench.startupEditor": "none",
   "security.workspace.trust.enabled": false,
   "telemetry.telemetryLevel": "off",
@@ -76,11 +84,7 @@ export async function start({ out, project, settings = {}, flags = ["--disable-w
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  const browser = await chromium.launch({
-    executablePath: env("TILEFIT_CHROMIUM"),
-    headless: true,
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  });
+  const browser = await launch();
   const remote = `vscode-remote://127.0.0.1:${port}`;
   /** The address of a window on the project; `payload` are pairs that VS Code takes. */
   const kind = project.endsWith(".code-workspace") ? "workspace" : "folder";
@@ -119,7 +123,7 @@ export function workbench(page) {
     /** Runs a command of the palette. */
     async palette(text) {
       await page.keyboard.press("F1");
-      const input = page.locator(".quick-input-widget input");
+      const input = page.locator(".quick-input-box input");
       await input.waitFor({ state: "visible" });
       await input.fill(`>${text}`);
       await page.locator(".quick-input-list .monaco-list-row", { hasText: text.replace(/^.*: /, "") }).first().waitFor();
@@ -130,7 +134,7 @@ export function workbench(page) {
       const offered = await eventually(async () => {
         await page.keyboard.press("Escape");
         await page.keyboard.press("F1");
-        const input = page.locator(".quick-input-widget input");
+        const input = page.locator(".quick-input-box input");
         await input.waitFor({ state: "visible", timeout: 2_000 });
         await input.fill(`>${text}`);
         await page.waitForTimeout(1_000);

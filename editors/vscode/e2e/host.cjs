@@ -49,7 +49,7 @@ async function besidePyright({ document, at }) {
   fs.mkdirSync(stub);
   fs.writeFileSync(path.join(stub, "__init__.py"), "");
   fs.writeFileSync(path.join(stub, "language.py"), 'def exp(tile):\n    """Of the package."""\n\ndef load(tensor, offsets, shape): ...\ndef unheard_of(): ...\n');
-  const server = path.join(process.env.TILEFIT_CODE_SERVER, "pyright/langserver.index.js");
+  const server = path.join(process.env.TILEFIT_MODULES, "pyright/langserver.index.js");
   const selector = [{ language: "python", scheme: "file" }];
   const pyright = new LanguageClient("pyright", "pyright", { command: process.execPath, args: [server, "--stdio"] }, { documentSelector: selector });
   await pyright.start();

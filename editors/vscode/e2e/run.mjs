@@ -107,6 +107,8 @@ const roots = path.join(out, "roots");
 for (const folder of ["large", "small"]) {
   fs.mkdirSync(path.join(roots, folder), { recursive: true });
   fs.copyFileSync(path.join(env("TILEFIT_EXAMPLES"), "overflow.py"), path.join(roots, folder, "overflow.py"));
+  const cells = fs.readFileSync(path.join(env("TILEFIT_EXAMPLES"), "notebook.ipynb"), "utf8");
+  fs.writeFileSync(path.join(roots, folder, "notebook.ipynb"), cells.replace("ROWS, COLS = 128", "ROWS, COLS = 112"));
 }
 fs.writeFileSync(path.join(roots, "large/tilefit.toml"), 'target = "ascend950"\n');
 const both = path.join(roots, "both.code-workspace");

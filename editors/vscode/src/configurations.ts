@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { LSPErrorCodes, ResponseError } from "vscode-languageclient/node";
+import { LSPErrorCodes, ResponseError } from "vscode-languageclient";
 
 import { kernelAt } from "./configurationsModel";
 import type { ConfigurationsAnswer } from "./configurationsModel";
@@ -31,7 +31,7 @@ interface View {
 /** The configurations of one kernel on all devices, beside its source. */
 export class ConfigurationsPanel implements vscode.Disposable {
   private view?: View;
-  private waiting?: NodeJS.Timeout;
+  private waiting?: ReturnType<typeof setTimeout>;
   /** Counts the reasons to ask: an answer to an older one is dropped. */
   private turn = 0;
   private readonly disposables: vscode.Disposable[];

@@ -1,5 +1,3 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import * as vscode from "vscode";
 
 import type { Session } from "./session";
@@ -17,7 +15,7 @@ export function linked(diagnostics: vscode.Diagnostic[]): vscode.Diagnostic[] {
   return diagnostics;
 }
 
-/** The pages, as the server prints them. */
+/** The pages, as the server has them. */
 export class DiagnosticPages implements vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly registration = vscode.workspace.registerTextDocumentContentProvider(scheme, this);
 
@@ -25,12 +23,7 @@ export class DiagnosticPages implements vscode.TextDocumentContentProvider, vsco
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const code = uri.path.slice(1, -".md".length);
-    const server = this.session.serverPath;
-    if (!server) {
-      return `No server runs that could explain \`${code}\`.`;
-    }
-    const { stdout } = await promisify(execFile)(server, ["explain", code], { timeout: 10_000 });
-    return stdout;
+    return this.session.server?.page(code) ?? `No server runs that could explain \`${code}\`.`;
   }
 
   dispose(): void {

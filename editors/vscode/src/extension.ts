@@ -1,19 +1,17 @@
 import * as vscode from "vscode";
 
 import { ConfigurationsPanel } from "./configurations";
-import { confirmFile } from "./confirm";
 import { DiagnosticPages } from "./diagnosticPages";
 import { GeneratedCode, cpp, ir, mlir } from "./generatedCode";
 import { MemoryMapPanel } from "./memoryMap";
+import type { Runtime } from "./runtime";
 import { openSample } from "./sample";
 import { Session } from "./session";
 import { switchPlan } from "./status";
 
-let session: Session | undefined;
-
-export async function activate(context: vscode.ExtensionContext): Promise<void> {
-  const current = new Session(context);
-  session = current;
+/** Everything that the extension has in every place; what only one of them has, its `main.ts` adds before it starts the session. */
+export function begin(context: vscode.ExtensionContext, runtime: Runtime): Session {
+  const current = new Session(runtime);
   const generated = new GeneratedCode(current, cpp);
   const allocated = new GeneratedCode(current, ir);
   const lowered = new GeneratedCode(current, mlir);
@@ -30,7 +28,6 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.commands.registerCommand("tilefit.restart", () => current.restart()),
     vscode.commands.registerCommand("tilefit.switch", switchPlan),
     vscode.commands.registerCommand("tilefit.openSample", () => openSample(context.extensionUri)),
-    vscode.commands.registerCommand("tilefit.confirmFile", () => confirmFile(current)),
     vscode.commands.registerCommand("tilefit.showTrace", () => current.trace.show()),
     vscode.commands.registerCommand("tilefit.showOutput", () => current.output.show()),
     vscode.commands.registerCommand("tilefit.showGeneratedCode", (uri?: string, position?: vscode.Position) =>
@@ -48,17 +45,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.commands.registerCommand("tilefit.showConfigurations", (uri?: string, position?: vscode.Position) =>
       configurations.show(uri, position),
     ),
-    vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration("tilefit.server.path")) {
-        void current.restart();
-      }
-    }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => current.restart()),
     vscode.workspace.onDidChangeWorkspaceFolders(() => current.restart()),
   );
-  await current.start();
-}
-
-export async function deactivate(): Promise<void> {
-  await session?.stop();
+  return current;
 }

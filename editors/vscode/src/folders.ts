@@ -11,10 +11,11 @@ export function servers(all: readonly WorkspaceFolder[] = []): Served[] {
   const python = (scheme: string, pattern?: string) => ({ language: "python", scheme, pattern });
   const folders = all.filter((folder) => outermost(folder.uri, all) === folder);
   if (folders.length <= 1) {
-    return [{ selector: [python("file"), python("untitled")] }];
+    const schemes = new Set(["file", ...folders.map(({ uri }) => uri.scheme), "untitled"]);
+    return [{ selector: [...schemes].map((scheme) => python(scheme)) }];
   }
   return folders.map((folder, at) => {
-    const selector = [python("file", within(folder))];
+    const selector = [python(folder.uri.scheme, within(folder))];
     return { folder, selector: at === 0 ? [...selector, python("untitled")] : selector };
   });
 }
@@ -36,8 +37,9 @@ function outermost(uri: Uri, folders: readonly WorkspaceFolder[]): WorkspaceFold
   return around.sort((one, other) => one.uri.path.length - other.uri.path.length)[0];
 }
 
+/** The path of a cell is that of its notebook. */
 function contains(folder: Uri, uri: Uri): boolean {
-  return uri.scheme === folder.scheme && `${uri.path}/`.startsWith(folder.path.replace(/\/*$/, "/"));
+  return (uri.scheme === folder.scheme || uri.scheme === "vscode-notebook-cell") && `${uri.path}/`.startsWith(folder.path.replace(/\/*$/, "/"));
 }
 
 function within(folder: WorkspaceFolder): string {

@@ -4,7 +4,7 @@ import { below, fromGenerated, fromSource, shift } from "./lines";
 import type { LineMatch } from "./lines";
 import { allocatedIr, generatedCode, loweredIr } from "./protocol";
 import type { GeneratedCodeResult, KernelIrResult } from "./protocol";
-import type { LanguageClient, RequestType, TextDocumentPositionParams } from "vscode-languageclient/node";
+import type { BaseLanguageClient, RequestType, TextDocumentPositionParams } from "vscode-languageclient";
 import type { Session } from "./session";
 
 /** A text that the server makes of a kernel. */
@@ -47,7 +47,7 @@ export const mlir: Product = {
   request: loweredIr,
 };
 
-function at(client: LanguageClient, source: vscode.TextDocument, line: number): TextDocumentPositionParams {
+function at(client: BaseLanguageClient, source: vscode.TextDocument, line: number): TextDocumentPositionParams {
   const position = { line, character: source.lineAt(line).firstNonWhitespaceCharacterIndex };
   return { textDocument: { uri: client.code2ProtocolConverter.asUri(source.uri) }, position };
 }
@@ -169,7 +169,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
       return `${this.product.comment} tilefit: ${error instanceof Error ? error.message : error}\n`;
     } finally {
       // For an answer with the same text and another map: a text that changes tells so itself.
-      setImmediate(() => this.markActive());
+      setTimeout(() => this.markActive(), 0);
     }
   }
 

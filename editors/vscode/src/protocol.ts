@@ -1,5 +1,5 @@
-import { NotificationType, RequestType } from "vscode-languageclient/node";
-import type { Position, Range, TextDocumentIdentifier, TextDocumentPositionParams } from "vscode-languageclient/node";
+import { NotificationType, RequestType } from "vscode-languageclient";
+import type { Position, Range, TextDocumentIdentifier, TextDocumentPositionParams } from "vscode-languageclient";
 
 import type { ConfigurationsAnswer } from "./configurationsModel";
 import type { MemoryMapAnswer, Scale } from "./mapModel";

@@ -1,18 +1,18 @@
 import * as vscode from "vscode";
-import { DidChangeConfigurationNotification, ExecuteCommandRequest, LanguageClient, State } from "vscode-languageclient/node";
+import { DidChangeConfigurationNotification, ExecuteCommandRequest, State } from "vscode-languageclient";
+import type { BaseLanguageClient } from "vscode-languageclient";
 
 import { linked } from "./diagnosticPages";
 import { memoryMapChanged, settingsInForce } from "./protocol";
 import type { MemoryMapChanged } from "./protocol";
 import { cells, servedBy, servers } from "./folders";
 import type { Served } from "./folders";
-import { findServer } from "./server";
-import type { Server } from "./server";
-import { pythonExtension, section } from "./settings";
+import type { Runtime, Server } from "./runtime";
+import { section } from "./settings";
 import { StatusItem } from "./status";
 
 interface Running extends Served {
-  client: LanguageClient;
+  client: BaseLanguageClient;
 }
 
 /** The servers of the window, from their start to their end, over restarts. */
@@ -23,6 +23,7 @@ export class Session implements vscode.Disposable {
   private readonly didChangeAnswers = new vscode.EventEmitter<void>();
   private readonly didChangeMemoryMap = new vscode.EventEmitter<MemoryMapChanged>();
   private readonly didStart = new vscode.EventEmitter<void>();
+  private readonly didFindNone = new vscode.EventEmitter<void>();
   private readonly configuration = vscode.workspace.onDidChangeConfiguration((event) => {
     if (event.affectsConfiguration("tilefit")) {
       void this.sendSettings();
@@ -34,8 +35,8 @@ export class Session implements vscode.Disposable {
   /** Of the servers; each is registered once for all of them. */
   private readonly commands = new Map<string, vscode.Disposable>();
 
-  /** The program that runs as the server, or ran last. */
-  serverPath?: string;
+  /** What runs, or ran last. */
+  server?: Server;
 
   /** What the server answers about a document may differ now, though no text changed. */
   readonly onDidChangeAnswers = this.didChangeAnswers.event;
@@ -46,20 +47,23 @@ export class Session implements vscode.Disposable {
   /** A new server runs; it knows nothing of what the one before was told to watch. */
   readonly onDidStart = this.didStart.event;
 
-  constructor(private readonly context: vscode.ExtensionContext) {}
+  /** There is no server to start. */
+  readonly onDidFindNone = this.didFindNone.event;
+
+  constructor(private readonly runtime: Runtime) {}
 
   /** The client for a document, once its server knows the open documents; undefined when there is no server. */
-  async ready(uri: vscode.Uri): Promise<LanguageClient | undefined> {
+  async ready(uri: vscode.Uri): Promise<BaseLanguageClient | undefined> {
     return this.started(servedBy(this.running, uri)?.client);
   }
 
-  private async started(client: LanguageClient | undefined): Promise<LanguageClient | undefined> {
+  private async started(client: BaseLanguageClient | undefined): Promise<BaseLanguageClient | undefined> {
     if (!client || client.state === State.Stopped) {
       return undefined;
     }
     await client.start();
     // A starting client announces the open documents in promises of its own; a request must not overtake them.
-    await new Promise(setImmediate);
+    await new Promise((resolve) => setTimeout(resolve, 0));
     return client;
   }
 
@@ -84,6 +88,7 @@ export class Session implements vscode.Disposable {
     this.didChangeAnswers.dispose();
     this.didChangeMemoryMap.dispose();
     this.didStart.dispose();
+    this.didFindNone.dispose();
     this.status.dispose();
     this.trace.dispose();
     this.output.dispose();
@@ -109,25 +114,21 @@ export class Session implements vscode.Disposable {
 
   private async startNow(): Promise<void> {
     this.status.starting();
-    const server = await findServer(this.context, this.output);
+    const server = await this.runtime.findServer(this.output);
     if (typeof server === "string") {
       this.fail(server);
+      this.didFindNone.fire();
       void this.offerRestart(server);
       return;
     }
-    this.serverPath = server.path;
+    this.server = server;
     this.running = servers(vscode.workspace.workspaceFolders).map((served) => ({ ...served, client: this.clientOf(server, served) }));
     await Promise.all(this.running.map(({ client }) => client.start()));
     this.didStart.fire();
   }
 
-  /** Once the user, or another environment, has a server. */
+  /** Once the user has a server. */
   private async offerRestart(reason: string): Promise<void> {
-    const environments = await pythonExtension();
-    const changed = environments?.onDidChangeActiveEnvironmentPath(() => {
-      changed?.dispose();
-      void this.restart();
-    });
     const [restart, output] = ["Restart server", "Show output"];
     const answer = await vscode.window.showWarningMessage(`tilefit: ${reason}.`, restart, output);
     if (answer === restart) {
@@ -137,39 +138,34 @@ export class Session implements vscode.Disposable {
     }
   }
 
-  private clientOf(server: Server, served: Served): LanguageClient {
+  private clientOf(server: Server, served: Served): BaseLanguageClient {
     const { folder, selector } = served;
-    const client = new Client(
-      "tilefit",
-      "tilefit",
-      { command: server.path, args: ["server"] },
-      {
-        documentSelector: [...selector, cells(served)],
-        notebookDocumentOptions: {
-          filterCells: (notebook, found) => (servedBy(this.running, notebook.uri)?.folder === folder ? found : []),
+    const client = server.client({
+      documentSelector: server.takesNotebooks ? [...selector, cells(served)] : selector,
+      notebookDocumentOptions: {
+        filterCells: (notebook, found) => (servedBy(this.running, notebook.uri)?.folder === folder ? found : []),
+      },
+      workspaceFolder: folder,
+      outputChannel: this.output,
+      traceOutputChannel: this.trace,
+      initializationOptions: section(folder?.uri),
+      middleware: {
+        handleDiagnostics: (uri, diagnostics, next) => next(uri, linked(diagnostics)),
+        provideDiagnostics: async (document, previous, token, next) => {
+          const report = await next(document, previous, token);
+          return report?.kind === "full" ? { ...report, items: linked(report.items) } : report;
         },
-        workspaceFolder: folder,
-        outputChannel: this.output,
-        traceOutputChannel: this.trace,
-        initializationOptions: section(folder?.uri),
-        middleware: {
-          handleDiagnostics: (uri, diagnostics, next) => next(uri, linked(diagnostics)),
-          provideDiagnostics: async (document, previous, token, next) => {
-            const report = await next(document, previous, token);
-            return report?.kind === "full" ? { ...report, items: linked(report.items) } : report;
-          },
-          provideWorkspaceDiagnostics: (ids, token, report, next) =>
-            next(ids, token, (chunk) => {
-              chunk?.items.forEach((item) => item.kind === "full" && linked(item.items));
-              report(chunk);
-            }),
-          workspace: {
-            configuration: ({ items }) =>
-              items.map((item) => section(item.scopeUri ? vscode.Uri.parse(item.scopeUri) : undefined)),
-          },
+        provideWorkspaceDiagnostics: (ids, token, report, next) =>
+          next(ids, token, (chunk) => {
+            chunk?.items.forEach((item) => item.kind === "full" && linked(item.items));
+            report(chunk);
+          }),
+        workspace: {
+          configuration: ({ items }) =>
+            items.map((item) => section(item.scopeUri ? vscode.Uri.parse(item.scopeUri) : undefined)),
         },
       },
-    );
+    });
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) {
         this.registerCommands(client.initializeResult?.capabilities.executeCommandProvider?.commands ?? []);
@@ -207,21 +203,12 @@ export class Session implements vscode.Disposable {
     const clients = this.running.map(({ client }) => client);
     this.running = [];
     // A client that failed to start refuses to stop.
-    const stop = (client: LanguageClient) => client.dispose().catch((error) => this.output.warn(`stopping: ${error}`));
+    const stop = (client: BaseLanguageClient) => client.dispose().catch((error) => this.output.warn(`stopping: ${error}`));
     await Promise.all(clients.map(stop));
   }
 
   private fail(reason: string): void {
     this.output.error(reason);
     this.status.failed(reason);
-  }
-}
-
-/** Leaves the commands to the session: two clients cannot register the same ones. */
-class Client extends LanguageClient {
-  override registerFeature(feature: Parameters<LanguageClient["registerFeature"]>[0]): void {
-    if (!("registrationType" in feature) || feature.registrationType.method !== ExecuteCommandRequest.method) {
-      super.registerFeature(feature);
-    }
   }
 }

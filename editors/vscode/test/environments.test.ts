@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 
-import { programs } from "../src/environments";
+import { programs } from "../src/node/environments";
 
 const linux = (places: Parameters<typeof programs>[0]) => programs(places, "tilefit", "linux");
 const windows = (places: Parameters<typeof programs>[0]) => programs(places, "tilefit.exe", "win32");

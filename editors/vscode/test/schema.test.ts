@@ -38,5 +38,6 @@ test("what the server does not understand is told where it stands", () => {
 test("the extension hands the schema to editors of TOML", () => {
   const { contributes, scripts } = JSON.parse(fs.readFileSync("package.json", "utf8"));
   assert.deepEqual(contributes.tomlValidation, [{ fileMatch: "tilefit.toml", url: "./dist/tilefit.schema.json" }]);
-  assert.ok(scripts.bundle.includes("tilefit.schema.json"));
+  assert.ok(scripts["bundle:shared"].includes("tilefit.schema.json"));
+  assert.ok([scripts.bundle, scripts["bundle:browser"]].every((script: string) => script.includes("bundle:shared")));
 });

@@ -17,6 +17,8 @@ pub struct Abilities {
     pub show_document: bool,
     /// It wants to hear which settings are in force.
     pub settings: bool,
+    /// It reads files for a server that has none.
+    pub files: bool,
     /// It shows how far work is that the server begins.
     pub progress: bool,
     /// Edits may say which version of a document they are of.
@@ -93,13 +95,15 @@ impl Abilities {
         let show_document = window.and_then(|it| it.show_document.as_ref()).is_some_and(|it| it.support);
         let shows = Shows::of(capabilities).unwrap_or_default();
         let experimental = capabilities.experimental.as_ref();
-        let settings = experimental.is_some_and(|it| it["tilefitSettings"] == true);
+        let experiments_with = |name: &str| experimental.is_some_and(|it| it[name] == true);
+        let (settings, files) = (experiments_with("tilefitSettings"), experiments_with("tilefitFiles"));
         let document = capabilities.text_document.as_ref();
         let pulls_diagnostics =
             document.is_some_and(|document| document.diagnostic.is_some() && document.publish_diagnostics.is_none());
         let progress = window.and_then(|it| it.work_done_progress) == Some(true);
         let Some(workspace) = &capabilities.workspace else {
-            return Abilities { show_document, settings, progress, shows, pulls_diagnostics, ..Abilities::default() };
+            let of_window = Abilities { show_document, progress, ..Abilities::default() };
+            return Abilities { settings, files, shows, pulls_diagnostics, ..of_window };
         };
         let is = |flag: Option<bool>| flag == Some(true);
         Abilities {
@@ -112,6 +116,7 @@ impl Abilities {
             code_lens_refresh: is(workspace.code_lens.as_ref().and_then(|it| it.refresh_support)),
             show_document,
             settings,
+            files,
             progress,
             document_changes: is(workspace.workspace_edit.as_ref().and_then(|it| it.document_changes)),
             creates_files: workspace

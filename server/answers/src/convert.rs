@@ -17,17 +17,19 @@ pub fn range(document: &Document, range: TextRange, encoding: PositionEncoding) 
     lsp::Range::new(position(document, range.start, encoding), position(document, range.end, encoding))
 }
 
+/// A browser has no paths: `file` is a scheme like any other there.
+const HAS_PATHS: bool = cfg!(not(target_family = "wasm"));
+
 /// The name under which the analysis knows a document: its path, or its URI where it has no file.
 pub fn path_of(uri: &lsp::Uri) -> String {
-    let is_file = uri.as_str().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    let is_file = HAS_PATHS && uri.as_str().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
     let path = uri.to_file_path().filter(|_| is_file);
     path.map_or_else(|| uri.as_str().to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
-/// The URI of a file by the path that the analysis knows; of a document without a file the path is the URI. In a
-/// browser no path is absolute: documents there have URIs of another scheme than `file`.
+/// The URI of a file by the path that the analysis knows; of a document without a file the path is the URI.
 pub fn uri_of(path: &str) -> Option<lsp::Uri> {
-    match Path::new(path).is_absolute() {
+    match HAS_PATHS && Path::new(path).is_absolute() {
         true => lsp::Uri::from_file_path(path),
         false => path.parse().ok(),
     }

@@ -245,6 +245,29 @@ pub struct MemoryMapChanged {
     pub changes: Vec<String>,
 }
 
+/// Asks a client with the experimental capability `tilefitFiles` for the first of some files that exists; answers `null` where none does.
+pub enum FirstFileRequest {}
+
+impl Request for FirstFileRequest {
+    type Params = FirstFileParams;
+    type Result = Option<FirstFile>;
+    const METHOD: &'static str = "tilefit/firstFile";
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct FirstFileParams {
+    pub uris: Vec<Uri>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct FirstFile {
+    pub uri: Uri,
+    /// None of a file that cannot be read.
+    pub text: Option<String>,
+    /// Why it cannot.
+    pub why: Option<String>,
+}
+
 /// Sent to clients with the experimental capability `tilefitSettings`, at the start and after every change.
 pub enum SettingsNotification {}
 

@@ -1,5 +1,6 @@
 //! One client and its documents.
 
+mod files;
 mod requests;
 #[cfg(test)]
 mod tests;
@@ -9,25 +10,24 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use ls_types::notification::{Notification, PublishDiagnostics, ShowMessage};
+use ls_types::notification::{Notification, PublishDiagnostics};
 use ls_types::{
     DidChangeConfigurationParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
     DidSaveTextDocumentParams, InitializeParams, InitializeResult, MessageType, PublishDiagnosticsParams,
-    ShowMessageParams, TextDocumentContentChangeEvent, Uri,
+    TextDocumentContentChangeEvent, Uri,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tilefit_analysis::memory::{OpenSearch, Patience};
-use tilefit_analysis::project::Config;
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_answers::convert::path_of;
-use tilefit_answers::ext::{
-    MemoryMapNotification, MemoryMapParams, SettingsInForce, SettingsNotification, WATCH_MEMORY_MAP,
-};
+use tilefit_answers::ext::{MemoryMapNotification, MemoryMapParams, WATCH_MEMORY_MAP};
 use tilefit_answers::panics::panic_message;
 use tilefit_answers::{self as answers, Abilities, LastWhole, Notebooks, View, Watches, capabilities, editor_settings};
 use tilefit_syntax::{Document, LineCol, PositionEncoding};
+
+use files::Files;
 
 /// Codes of JSON-RPC.
 const METHOD_NOT_FOUND: i64 = -32601;
@@ -54,6 +54,8 @@ struct Message {
     method: Option<String>,
     #[serde(default)]
     params: Value,
+    #[serde(default)]
+    result: Value,
 }
 
 struct OpenDocument {
@@ -79,6 +81,9 @@ pub struct Session {
     watches: Watches,
     encoding: PositionEncoding,
     abilities: Abilities,
+    /// The editor's settings.
+    editor: Value,
+    files: Files,
     /// What is to be sent.
     outbox: Vec<String>,
 }
@@ -91,6 +96,8 @@ impl Default for Session {
             watches: Watches::default(),
             encoding: PositionEncoding::Utf16,
             abilities: Abilities::default(),
+            editor: Value::Null,
+            files: Files::default(),
             outbox: Vec::new(),
         }
     }
@@ -100,11 +107,21 @@ impl Session {
     /// Takes a message of JSON-RPC, and answers it if it is a request.
     pub fn receive(&mut self, message: &str) -> Vec<String> {
         self.guarded(|this| match serde_json::from_str(message) {
-            Ok(Message { id: Some(id), method: Some(method), params }) => this.request(&id, &method, params),
-            Ok(Message { id: None, method: Some(method), params }) => this.notification(&method, params),
-            Ok(Message { method: None, .. }) => {} // nothing is asked of the client
+            Ok(Message { id: Some(id), method: None, result, .. }) => this.hear(&id, result),
+            Ok(message) => match &mut this.files.held {
+                Some(held) => held.push(message),
+                None => this.take(message),
+            },
             Err(error) => this.complain(format!("a message is not understood: {error}")),
         })
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message { id: Some(id), method: Some(method), params, .. } => self.request(&id, &method, params),
+            Message { id: None, method: Some(method), params, .. } => self.notification(&method, params),
+            Message { method: None, .. } => {} // an answer to nothing
+        }
     }
 
     /// Says what the newest texts come to. To be called when no message waits, so that a flood of edits costs one round of diagnostics.
@@ -130,6 +147,7 @@ impl Session {
         if let Ok(Some(searched)) = catch_unwind(|| search.run(Patience::CommandLine, &|| false)) {
             self.host.set_searched(searched);
             self.diagnose_all();
+            self.refresh();
         }
         self.turn()
     }
@@ -165,8 +183,13 @@ impl Session {
             "workspace/didChangeConfiguration" => {
                 read(params).map(|DidChangeConfigurationParams { settings }| self.configure(settings))
             }
+            "workspace/didChangeWatchedFiles" => read(params).map(|params| self.files_changed(params)),
+            "initialized" => {
+                self.initialized();
+                Ok(())
+            }
             WATCH_MEMORY_MAP => read(params).and_then(|params| self.watch(params)),
-            // `initialized`, `exit`, cancellations of what is answered already.
+            // `exit`, cancellations of what is answered already.
             _ => Ok(()),
         };
         if let Err(Refusal { message, .. }) = done {
@@ -177,10 +200,12 @@ impl Session {
     fn initialize(&mut self, params: InitializeParams) -> InitializeResult {
         self.encoding = capabilities::negotiate_encoding(&params.capabilities);
         self.abilities = Abilities::of(&params.capabilities);
-        self.configure(params.initialization_options.unwrap_or_default());
+        self.files = Files::of(&params, self.abilities.files);
+        self.editor = editor_settings::section(params.initialization_options.unwrap_or_default());
         let mut result = capabilities::initialize_result(self.encoding, false);
-        // There are no other files, and nothing to run.
+        // There are no folders to search, and nothing to run. The cells of a notebook would be documents by themselves.
         let offered = &mut result.capabilities;
+        offered.notebook_document_sync = None;
         offered.workspace_symbol_provider = None;
         offered.call_hierarchy_provider = None;
         offered.execute_command_provider = None;
@@ -188,18 +213,8 @@ impl Session {
     }
 
     fn configure(&mut self, settings: Value) {
-        let mut config = Config::default();
-        for problem in editor_settings::apply(&mut config, &editor_settings::section(settings)) {
-            self.notify::<ShowMessage>(&ShowMessageParams { typ: MessageType::WARNING, message: problem });
-        }
-        if self.abilities.settings {
-            self.notify::<SettingsNotification>(&SettingsInForce::of(&config));
-        }
-        self.host.set_config(config);
-        for open in self.documents.values_mut() {
-            open.last_whole = Arc::default();
-        }
-        self.diagnose_all();
+        self.editor = editor_settings::section(settings);
+        self.apply_settings();
     }
 
     fn open(&mut self, params: DidOpenTextDocumentParams) {
@@ -246,7 +261,9 @@ impl Session {
         let uri = params.text_document.uri;
         let Some(open) = self.documents.remove(&uri) else { return };
         self.watches.stop(&uri);
+        self.diagnose_importers(&[open.file]);
         self.host.remove_file(open.file);
+        self.forget_imports_of_none();
         self.notify::<PublishDiagnostics>(&PublishDiagnosticsParams::new(uri, Vec::new(), None));
     }
 
@@ -271,6 +288,7 @@ impl Session {
     }
 
     fn hand_texts_to_analysis(&mut self) {
+        let mut changed = Vec::new();
         for open in self.documents.values_mut().filter(|open| open.is_unsettled) {
             // The text is right after this whatever the incremental parser does.
             if catch_unwind(AssertUnwindSafe(|| open.document.settle())).is_err() {
@@ -278,7 +296,9 @@ impl Session {
             }
             self.host.set_document(open.file, open.document.clone());
             open.is_unsettled = false;
+            changed.push(open.file);
         }
+        self.diagnose_importers(&changed);
     }
 
     fn diagnose(&mut self, uri: &Uri) {
@@ -292,13 +312,14 @@ impl Session {
             Ok(Err(_)) => return, // nothing is written while it runs
             Err(panic) => (vec![answers::failed_diagnosis(panic_message(panic.as_ref()))], Vec::new()),
         };
-        let version = Some(view.version);
+        let (version, file) = (Some(view.version), view.file);
         drop(view);
         self.notify::<PublishDiagnostics>(&PublishDiagnosticsParams::new(uri.clone(), diagnostics, version));
         if let Some(document) = self.documents.get_mut(uri) {
             document.is_undiagnosed = false;
             document.open = open;
         }
+        self.look_for_imports(file);
     }
 
     fn draw_memory_map(&mut self, uri: &Uri) {

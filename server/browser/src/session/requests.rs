@@ -1,13 +1,15 @@
 //! Which answer belongs to which request.
 
 use ls_types::{
-    CodeActionParams, CodeLens, CompletionItem, DocumentSymbolParams, FoldingRangeParams, InlayHint, InlayHintParams,
-    Position, ReferenceParams, RenameParams, SelectionRangeParams, TextDocumentPositionParams, Uri,
+    CodeAction, CodeActionOrCommand, CodeActionParams, CodeLens, CompletionItem, DocumentSymbolParams,
+    FoldingRangeParams, InlayHint, InlayHintParams, Position, ReferenceParams, RenameParams, SelectionRangeParams,
+    TextDocumentPositionParams, Uri,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tilefit_analysis::Cancellable;
+use tilefit_answers::capabilities::COMMANDS;
 use tilefit_answers::ext::{self, ConfigurationsParams, MemoryMapParams, ViewFileTextParams};
 use tilefit_answers::{self as answers, ActionsAsked, UntoldHint, UntoldLens, View};
 
@@ -64,8 +66,12 @@ impl Session {
             "textDocument/codeAction" => self.of(
                 params,
                 |params: &CodeActionParams| &params.text_document.uri,
-                // There are no files of settings.
-                |view, params| answers::code_actions(view, &ActionsAsked::of(params.clone()), false, &|_, _, _| None),
+                |view, params| {
+                    // No file is written, and no command run.
+                    let asked = ActionsAsked::of(params.clone());
+                    let actions = answers::code_actions(view, &asked, false, &|_, _, _| None)?;
+                    Ok(actions.map(|all| all.into_iter().filter(|it| !is_run_here(it)).collect::<Vec<_>>()))
+                },
             ),
             "textDocument/documentSymbol" => self.of(
                 params,
@@ -140,6 +146,12 @@ impl Session {
         let overtaken = |_| Refusal { code: CONTENT_MODIFIED, message: "the document was edited meanwhile".to_owned() };
         to_value(answer(&view).map_err(overtaken)?)
     }
+}
+
+/// Whether an action is a command that a server takes.
+fn is_run_here(action: &CodeActionOrCommand) -> bool {
+    let CodeActionOrCommand::CodeAction(CodeAction { command: Some(command), .. }) = action else { return false };
+    COMMANDS.contains(&command.command.as_str())
 }
 
 fn to_value(answer: impl Serialize) -> Result<Value, Refusal> {

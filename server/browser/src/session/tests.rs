@@ -25,9 +25,32 @@ impl Client {
         let mut client = Client(Session::default(), text.to_owned());
         let capabilities = json!({ "experimental": { "tilefitSettings": true } });
         client.request("initialize", json!({ "capabilities": capabilities }));
-        let document = json!({ "uri": URI, "languageId": "python", "version": 0, "text": text });
-        client.notify("textDocument/didOpen", json!({ "textDocument": document }));
+        client.notify("initialized", json!({}));
+        client.open(URI, text);
         client
+    }
+
+    /// One that reads files, with a workspace. What it is asked at once is the answer.
+    fn with_files(text: &str) -> (Self, Vec<Value>) {
+        let mut client = Client(Session::default(), text.to_owned());
+        let workspace = json!({ "didChangeWatchedFiles": { "dynamicRegistration": true } });
+        let capabilities = json!({ "workspace": workspace, "experimental": { "tilefitFiles": true } });
+        let folders = json!([{ "uri": "tilefit:/", "name": "w" }]);
+        client.request("initialize", json!({ "capabilities": capabilities, "workspaceFolders": folders }));
+        let asked = client.notify("initialized", json!({}));
+        client.open(URI, text);
+        (client, asked)
+    }
+
+    /// Answers the question for a file.
+    fn answer(&mut self, asked: &Value, found: Option<(&str, &str)>) -> Vec<Value> {
+        let file = found.map(|(uri, text)| json!({ "uri": uri, "text": text }));
+        self.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": file }))
+    }
+
+    fn open(&mut self, uri: &str, text: &str) {
+        let document = json!({ "uri": uri, "languageId": "python", "version": 0, "text": text });
+        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }
 
     fn send(&mut self, message: &Value) -> Vec<Value> {
@@ -78,6 +101,7 @@ fn check(said: &[Value], expected: Expect) {
             let codes: Vec<_> = messages.map(|found| found["code"].as_str().unwrap_or_default()).collect();
             format!("diagnostics of {}: {}", said["params"]["version"], codes.join(" "))
         }
+        Some("tilefit/firstFile") => format!("which of {}", said["params"]["uris"]),
         method => method.unwrap_or("an answer").to_owned(),
     });
     expected.assert_eq(&lines.collect::<Vec<_>>().join("\n"));
@@ -154,7 +178,110 @@ fn nothing_is_offered_that_is_refused() {
     let initialize = json!({ "id": 1, "method": "initialize", "params": { "capabilities": {} } });
     let said = parsed(session.receive(&initialize.to_string()));
     let offered = &said.last().expect("an answer")["result"]["capabilities"];
-    for absent in ["workspaceSymbolProvider", "callHierarchyProvider", "executeCommandProvider", "diagnosticProvider"] {
+    for absent in [
+        "workspaceSymbolProvider",
+        "callHierarchyProvider",
+        "executeCommandProvider",
+        "diagnosticProvider",
+        "notebookDocumentSync",
+    ] {
         assert!(offered.get(absent).is_none(), "{absent}: {offered}");
     }
+}
+
+#[test]
+fn nothing_is_answered_before_the_settings_of_the_workspace_are_known() {
+    let (mut client, asked) = Client::with_files(&KERNEL.replace("256", "400"));
+    check(
+        &asked,
+        expect![[r#"
+        which of ["tilefit:/tilefit.toml","tilefit:/pyproject.toml"]
+        client/registerCapability"#]],
+    );
+    check(&client.turn(), expect![""]);
+    let held = json!({ "jsonrpc": "2.0", "id": 3, "method": "textDocument/hover", "params": Client::at(6, 4) });
+    check(&client.send(&held), expect![""]);
+    let settings = ("tilefit:/tilefit.toml", "target = \"ascend950\"\n");
+    check(&client.answer(&asked[0], Some(settings)), expect!["an answer"]);
+    check(&client.turn(), expect!["diagnostics of 0: "]);
+
+    let changed = json!({ "changes": [{ "uri": "tilefit:/tilefit.toml", "type": 3 }] });
+    let asked = client.notify("workspace/didChangeWatchedFiles", changed);
+    check(&client.turn(), expect!["diagnostics of 0: "]);
+    client.answer(&asked[0], None);
+    check(&client.turn(), expect!["diagnostics of 0: capacity-exceeded"]);
+}
+
+#[test]
+fn a_settings_file_that_is_not_understood_is_complained_about() {
+    let (mut client, asked) = Client::with_files(KERNEL);
+    let said = client.answer(&asked[0], Some(("tilefit:/tilefit.toml", "tarjet = 1")));
+    assert!(
+        said[0]["params"]["message"].as_str().expect("a message").starts_with("tilefit.toml: there is no setting"),
+        "{said:?}"
+    );
+    let (mut client, asked) = Client::with_files(KERNEL);
+    check(&client.answer(&asked[0], Some(("tilefit:/pyproject.toml", "[tool.other]\nx = 1"))), expect![""]);
+}
+
+#[test]
+fn what_is_imported_is_asked_for() {
+    let (mut client, asked) = Client::with_files(&KERNEL.replace("COLS = 256\n", "from deep.sizes import COLS\n"));
+    client.answer(&asked[0], None);
+    let asked = client.turn();
+    check(
+        &asked,
+        expect![[r#"
+        diagnostics of 0: not-modelled
+        which of ["tilefit:/deep/sizes.py","tilefit:/deep/sizes/__init__.py"]"#]],
+    );
+    check(&client.turn(), expect![""]);
+    let sizes = "tilefit:/deep/sizes.py";
+    client.answer(&asked[1], Some((sizes, "COLS = 512\n")));
+    check(&client.turn(), expect!["diagnostics of 0: capacity-exceeded"]);
+
+    // On disk it changes, and goes.
+    let changed = json!({ "changes": [{ "uri": sizes, "type": 2 }] });
+    let asked = client.notify("workspace/didChangeWatchedFiles", changed.clone());
+    client.answer(&asked[0], Some((sizes, "COLS = 256\n")));
+    check(&client.turn(), expect!["diagnostics of 0: "]);
+    let asked = client.notify("workspace/didChangeWatchedFiles", changed);
+    client.answer(&asked[0], None);
+    check(
+        &client.turn(),
+        expect![[r#"
+        diagnostics of 0: not-modelled
+        which of ["tilefit:/deep/sizes.py","tilefit:/deep/sizes/__init__.py"]"#]],
+    );
+}
+
+#[test]
+fn an_edit_concerns_the_documents_that_import_it() {
+    let (mut client, asked) = Client::with_files(&KERNEL.replace("COLS = 256\n", "from sizes import COLS\n"));
+    client.answer(&asked[0], None);
+    let sizes = "tilefit:/sizes.py";
+    client.open(sizes, "COLS = 256\n");
+    client.turn();
+    let document = json!({ "uri": sizes, "version": 1 });
+    let change = json!({ "textDocument": document, "contentChanges": [{ "text": "COLS = 512\n" }] });
+    client.notify("textDocument/didChange", change);
+    let mut said = client.turn();
+    said.sort_by_key(|said| said["params"]["uri"].to_string());
+    check(
+        &said,
+        expect![[r#"
+        diagnostics of 0: capacity-exceeded
+        diagnostics of 1: "#]],
+    );
+    // Its text is the file's again.
+    client.notify("textDocument/didClose", json!({ "textDocument": { "uri": sizes } }));
+    let asked = client.turn();
+    check(
+        &asked,
+        expect![[r#"
+        diagnostics of 0: not-modelled
+        which of ["tilefit:/sizes.py","tilefit:/sizes/__init__.py"]"#]],
+    );
+    client.answer(asked.last().expect("a question"), Some((sizes, "COLS = 512\n")));
+    check(&client.turn(), expect!["diagnostics of 0: capacity-exceeded"]);
 }

@@ -5,14 +5,11 @@ import { homedir } from "node:os";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
 
-import { programs } from "./environments";
-import { pythonExtension, selectedPython } from "./settings";
+import { ExecuteCommandRequest, LanguageClient } from "vscode-languageclient/node";
 
-export interface Server {
-  path: string;
-  /** As `tilefit -V` prints it. */
-  version: string;
-}
+import type { Server } from "../runtime";
+import { pythonExtension, selectedPython } from "../settings";
+import { programs } from "./environments";
 
 const binary = process.platform === "win32" ? "tilefit.exe" : "tilefit";
 
@@ -69,11 +66,29 @@ async function validate(path: string, log: vscode.LogOutputChannel): Promise<Ser
     const version = stdout.trim();
     if (version.startsWith("tilefit ")) {
       log.info(`server: ${path} (${version})`);
-      return { path, version };
+      return serverAt(path, version);
     }
     log.warn(`${path} -V answers "${version}"`);
   } catch (error) {
     log.info(`${path} is not usable: ${error instanceof Error ? error.message : error}`);
   }
   return undefined;
+}
+
+function serverAt(path: string, version: string): Server {
+  return {
+    version,
+    takesNotebooks: true,
+    client: (options) => new Client("tilefit", "tilefit", { command: path, args: ["server"] }, options),
+    page: async (code) => (await promisify(execFile)(path, ["explain", code], { timeout: 10_000 })).stdout,
+  };
+}
+
+/** Leaves the commands to the session: two clients cannot register the same ones. */
+class Client extends LanguageClient {
+  override registerFeature(feature: Parameters<LanguageClient["registerFeature"]>[0]): void {
+    if (!("registrationType" in feature) || feature.registrationType.method !== ExecuteCommandRequest.method) {
+      super.registerFeature(feature);
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
-import type { Session } from "./session";
-import { chosen } from "./settings";
+import type { Session } from "../session";
+import { chosen } from "../settings";
 
 const ALLOW = "Allow";
 
