@@ -41,13 +41,17 @@ class Client extends BaseLanguageClient {
 
   protected override createMessageTransports(): Promise<MessageTransports> {
     const worker = this.startWorker();
-    return Promise.resolve({ reader: new Reader(worker), writer: new BrowserMessageWriter(worker) });
+    const reader = new Reader(worker, (why) => this.error(`the server ended: ${why}`, undefined, false));
+    return Promise.resolve({ reader, writer: new BrowserMessageWriter(worker) });
   }
 }
 
-/** Unlike the library's, it hears that the worker has ended. */
+/** Unlike the library's, it hears that the worker has ended. That closes the connection: the client would not start anew after an error of it. */
 class Reader extends AbstractMessageReader {
-  constructor(private readonly worker: Worker) {
+  constructor(
+    private readonly worker: Worker,
+    private readonly ended: (why: string) => void,
+  ) {
     super();
     worker.onerror = (event) => this.end(event.message);
   }
@@ -65,7 +69,7 @@ class Reader extends AbstractMessageReader {
 
   private end(why: string): void {
     this.worker.terminate();
-    this.fireError(new Error(why));
+    this.ended(why);
     this.fireClose();
   }
 }
