@@ -83,6 +83,8 @@ thread_local! {
     static LEFT: Cell<u64> = const { Cell::new(UNLIMITED) };
     /// Of the stages that are over.
     static SPENT: Cell<u64> = const { Cell::new(0) };
+    /// To all stages together that a trial still has to go through.
+    static TOGETHER: Cell<u64> = const { Cell::new(UNLIMITED) };
     static STATEMENTS: Cell<Statements> = const { Cell::new(Statements { made: 0, most: UNLIMITED }) };
 }
 
@@ -154,14 +156,26 @@ pub(crate) fn remembered<T>(query: impl FnOnce() -> T) -> T {
 /// Runs a stage of one kernel.
 pub(crate) fn within<T>(limits: Limits, stage: impl FnOnce() -> T) -> Result<T, Failure> {
     let copies = Statements { made: 0, most: limits.statements };
-    let around = (LIMIT.replace(limits.steps), LEFT.replace(limits.steps), STATEMENTS.replace(copies));
+    let most = limits.steps.min(TOGETHER.get());
+    let around = (LIMIT.replace(most), LEFT.replace(most), STATEMENTS.replace(copies));
     // A stage builds what it returns and changes nothing else, so an unwinding leaves nothing half done.
     let ended = catch_unwind(AssertUnwindSafe(stage));
-    SPENT.set(SPENT.get() + limits.steps.saturating_sub(LEFT.get()));
+    let steps = most.saturating_sub(LEFT.get());
+    SPENT.set(SPENT.get() + steps);
+    TOGETHER.set(TOGETHER.get().saturating_sub(steps));
     LIMIT.set(around.0);
     LEFT.set(around.1);
     STATEMENTS.set(around.2);
-    ended.map_err(|payload| failure(payload, limits.steps))
+    ended.map_err(|payload| failure(payload, most))
+}
+
+/// Runs a trial, in a database of its own, all stages of which may take so many steps together; `None` where that is not enough.
+pub(crate) fn together<T>(steps: u64, trial: impl FnOnce() -> T) -> Option<T> {
+    let around = TOGETHER.replace(steps);
+    let ended = catch_unwind(AssertUnwindSafe(trial));
+    let left = TOGETHER.replace(around);
+    let answer = ended.unwrap_or_else(|payload| resume_unwind(payload));
+    (left > 0).then_some(answer)
 }
 
 /// Runs a part of a stage that may take half of what is left; the rest goes on without it.

@@ -3,18 +3,30 @@
 use std::path::Path;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use tilefit_syntax::Document;
 use tilefit_syntax::magics::python_of;
 
 const PYTHON: &str = "python";
 
+/// A notebook as its file has it.
+pub(crate) struct Notebook {
+    /// With a part for each cell; of those that hold no Python the part is empty.
+    pub(crate) document: Document,
+    pub(crate) lines: LinesOfCells,
+}
+
+/// In which line of the file each line of each cell is, from 1; nothing of a cell that is not written as Jupyter does, each line in one of its own.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct LinesOfCells(Vec<Vec<u32>>);
+
 #[derive(Deserialize)]
-struct File {
+struct File<'j> {
     nbformat: u32,
     #[serde(default)]
     metadata: Metadata,
-    #[serde(default)]
-    cells: Vec<Cell>,
+    #[serde(default, borrow)]
+    cells: Vec<Cell<'j>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -34,9 +46,11 @@ struct KernelSpec {
 }
 
 #[derive(Deserialize)]
-struct Cell {
+struct Cell<'j> {
     cell_type: String,
-    source: Source,
+    /// As it is written, to know where; a [`Source`].
+    #[serde(borrow)]
+    source: &'j RawValue,
     #[serde(default)]
     metadata: CellMetadata,
 }
@@ -65,22 +79,49 @@ pub(crate) fn is_notebook(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "ipynb")
 }
 
-/// The text of a notebook, with a part for each cell; of those that hold no Python the part is empty. The error is in words that follow
-/// the path.
-pub(crate) fn read(json: &str) -> Result<Document, String> {
-    let File { nbformat, metadata, cells } =
-        serde_json::from_str(json).map_err(|error| format!("not a Jupyter notebook: {error}"))?;
+/// The error is in words that follow the path.
+pub(crate) fn read(json: &str) -> Result<Notebook, String> {
+    let no_notebook = |error| format!("not a Jupyter notebook: {error}");
+    let File { nbformat, metadata, cells } = serde_json::from_str(json).map_err(no_notebook)?;
     if nbformat != 4 {
         return Err(format!(
             "a notebook in nbformat {nbformat}, and tilefit reads nbformat 4; save it again in Jupyter"
         ));
     }
     let language = metadata.language();
-    let parts = cells.into_iter().map(|cell| match cell.is_of(PYTHON, &language) {
-        true => python_of(&cell.source.text()),
-        false => String::new(),
-    });
-    Ok(Document::of_parts(&parts.collect::<Vec<_>>()))
+    let mut parts = Vec::new();
+    for cell in &cells {
+        let source: Source = serde_json::from_str(cell.source.get()).map_err(no_notebook)?;
+        parts.push(if cell.is_of(PYTHON, &language) { python_of(&source.text()) } else { String::new() });
+    }
+    let lines = LinesOfCells::of(json, &cells);
+    Ok(Notebook { document: Document::of_parts(&parts), lines })
+}
+
+impl LinesOfCells {
+    fn of(json: &str, cells: &[Cell<'_>]) -> LinesOfCells {
+        let ends: Vec<usize> = json.match_indices('\n').map(|(end, _)| end).collect();
+        let line_of = |part: &str| {
+            let offset = part.as_ptr() as usize - json.as_ptr() as usize;
+            ends.partition_point(|&end| end < offset) as u32 + 1
+        };
+        let lines = |cell: &Cell<'_>| {
+            let written: Vec<&RawValue> = serde_json::from_str(cell.source.get()).unwrap_or_default();
+            let is_a_line = |line: &&RawValue| {
+                serde_json::from_str(line.get())
+                    .is_ok_and(|text: String| text.lines().count() == 1 && !text.contains('\r'))
+            };
+            let lines: Vec<u32> = written.iter().map(|line| line_of(line.get())).collect();
+            let is_as_jupyter_writes = written.iter().all(is_a_line) && lines.windows(2).all(|two| two[0] < two[1]);
+            if is_as_jupyter_writes { lines } else { Vec::new() }
+        };
+        LinesOfCells(cells.iter().map(lines).collect())
+    }
+
+    /// The line of the file for a line of a cell, all from 1.
+    pub(crate) fn in_file(&self, cell: usize, line: u32) -> Option<u32> {
+        self.0.get(cell.checked_sub(1)?)?.get(line.checked_sub(1)? as usize).copied()
+    }
 }
 
 impl Metadata {
@@ -91,7 +132,7 @@ impl Metadata {
     }
 }
 
-impl Cell {
+impl Cell<'_> {
     fn is_of(&self, language: &str, of_notebook: &str) -> bool {
         let own = self.metadata.vscode.as_ref().and_then(|vscode| vscode.language_id.as_deref());
         self.cell_type == "code" && own.unwrap_or(of_notebook).eq_ignore_ascii_case(language)
@@ -124,7 +165,7 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, expected: Result<&str, &str>) {
-        let read = read(json).map(|document| document.text());
+        let read = read(json).map(|notebook| notebook.document.text());
         assert_eq!(read.as_deref().map_err(String::as_str), expected);
     }
 
@@ -144,6 +185,38 @@ mod tests {
             Ok(""),
         );
         check(r#"{ "nbformat": 4 }"#, Ok(""));
+    }
+
+    #[test]
+    fn lines_of_cells_are_lines_of_the_file() {
+        let lines = |json: &str| read(json).expect("a notebook").lines.0;
+        let jupyter = r##"{
+ "nbformat": 4,
+ "cells": [
+  {
+   "cell_type": "markdown",
+   "source": [
+    "# Tour"
+   ]
+  },
+  {
+   "cell_type": "code",
+   "source": [
+    "x = \"\\n\"\n",
+    "\n",
+    "y = 2"
+   ]
+  }
+ ]
+}"##;
+        assert_eq!(lines(jupyter), [vec![7], vec![13, 14, 15]]);
+        let compact: String = jupyter.lines().map(str::trim).collect();
+        assert_eq!(lines(&compact), [vec![1], vec![]]);
+        let in_one = r#"{ "nbformat": 4, "cells": [
+            { "cell_type": "code", "source": "x = 1\ny = 2" },
+            { "cell_type": "code", "source": ["x = 1\ny = 2\n",
+                "z = 3"] } ] }"#;
+        assert_eq!(lines(in_one), [Vec::<u32>::new(), vec![]]);
     }
 
     #[test]

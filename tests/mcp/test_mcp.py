@@ -71,7 +71,7 @@ class Agent(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(tried["kernels"][0]["left"], {"Vec": 40960})
             self.assertIn("fits now", said)
             _, largest = await told("largest_fit", file="overflow.py", name="COLS")
-            self.assertEqual((largest["largest"]["value"], largest["next"]["value"]), (224, 256))
+            self.assertEqual((largest["best"]["value"], largest["next"]["value"]), (224, 256))
             said, _ = await told("codegen", file="elementwise.py")
             self.assertIn("TADD(", said)
             said, _ = await told("explain", code="capacity-exceeded")

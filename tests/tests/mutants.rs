@@ -106,6 +106,9 @@ fn exercise(texts: &[String], mutant: &str, random: &mut Random) -> Result<(), S
         let _ = (analysis.rename(file, at, "renamed".to_owned()), analysis.selection_ranges(file, at));
         let _ = (analysis.incoming_calls(file, at), analysis.outgoing_calls(file, at));
         let _ = analysis.memory_map(file, at, Trial::default());
+        // Of the number before it, for most places are none.
+        let number = mutant[..at].rfind(|c: char| c.is_ascii_digit()).unwrap_or(at);
+        let _ = analysis.largest_fit_action(file, number);
     }
     Ok(())
 }

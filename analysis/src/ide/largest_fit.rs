@@ -19,12 +19,12 @@ use crate::memory::Patience;
 use crate::work;
 
 use super::diagnostics::{Diagnostic, configured};
-use super::speculative::{self, Concerned};
+use super::speculative::{self, Concerned, Trials};
 use super::{CodeAction, Context, Effect, Fix, formatting};
 use crate::diagnostics::Code;
 
 use candidates::{Divisions, Form};
-use judged::Outcome;
+use judged::{Outcome, TENSOR_MEMORY};
 
 /// What came of the search.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,19 +34,25 @@ pub struct LargestFit {
     pub present: Verdict,
     /// The largest value found that fits; all kernels that depend on it were laid out with it.
     pub best: Option<u64>,
-    /// The next greater value, if there is one, and what came of it: `best` is the largest for this reason. `None` where the budget was used
-    /// up before it was tried.
+    /// The value after `best`, if there is one, and what came of it. `None` where the budget was used up before it was tried.
     pub next: Option<(u64, Option<Verdict>)>,
     /// What the values are, for people: `multiples of 32 that divide 1024`.
     pub values: String,
     /// Every value that was tried, from the smallest.
     pub tried: Vec<(u64, Verdict)>,
-    /// The kernels that come to something else with one of them.
-    pub kernels: Vec<String>,
+    /// The kernels that come to something else with one of them, and the machine of each.
+    pub kernels: Vec<(String, &'static str)>,
     /// What their memories take with the present value and with `best`, where it has an upper bound.
     pub memories: [Vec<MemoryUse>; 2],
     /// `best` changes what a kernel is called with, so that its callers have to change too.
     pub changes_parameters: bool,
+}
+
+impl LargestFit {
+    /// Whether `best` is more than a value that fits: the next greater one was tried and does not.
+    pub fn is_largest(&self) -> bool {
+        matches!(self.next, Some((_, Some(Verdict::Exceeds(_) | Verdict::Refused(_)))))
+    }
 }
 
 /// What a search may cost: values tried, steps of the analysis, blocks that may depend on the constant.
@@ -62,8 +68,8 @@ impl Budget {
     fn of(patience: Patience) -> Budget {
         match patience {
             // Somebody waits for a menu.
-            Patience::Background => Budget { values: 24, steps: 600_000, blocks: 48, whole_trials: false },
-            Patience::CommandLine => Budget { values: 64, steps: 40_000_000, blocks: 2048, whole_trials: true },
+            Patience::Background => Budget { values: 24, steps: 200_000, blocks: 48, whole_trials: false },
+            Patience::CommandLine => Budget { values: 64, steps: 20_000_000, blocks: 2048, whole_trials: true },
         }
     }
 }
@@ -78,8 +84,19 @@ pub(crate) fn largest_fit(context: &Context<'_>, offset: usize, patience: Patien
     if blocks.len() > budget.blocks {
         return Err(format!("too many functions of this file depend on it ({}) to try other values", blocks.len()));
     }
-    let before = Outcome::of(context, &blocks).filter(|before| !before.is_empty());
-    let Some(before) = before else { return Err("no kernel in this file uses it".to_owned()) };
+    let started = work::spent();
+    let mut before = Outcome::default();
+    for &block in &blocks {
+        context.db.unwind_if_revision_cancelled();
+        before.add(context, block);
+        // What was laid out is known when somebody asks again.
+        if work::spent() - started > budget.steps {
+            return Err(TOO_MANY_STEPS.to_owned());
+        }
+    }
+    if before.is_empty() {
+        return Err("no kernel in this file uses it".to_owned());
+    }
     let has_tiles = blocks.iter().any(|&block| {
         let start = context.document().blocks()[block].start;
         let placed = Concerned::Block(start).units(context);
@@ -94,7 +111,9 @@ pub(crate) fn largest_fit(context: &Context<'_>, offset: usize, patience: Patien
         words += &format!(", those that divide {whole}");
     }
     let present = values.binary_search(&constant.value).unwrap_or_default();
-    let started = work::spent();
+    let limits = context.config().limits;
+    let limits = if budget.whole_trials { limits } else { speculative::short(limits) };
+    let trials = Trials::of(context, limits);
     let mut search = Search {
         context,
         constant: &constant,
@@ -104,11 +123,14 @@ pub(crate) fn largest_fit(context: &Context<'_>, offset: usize, patience: Patien
         present,
         changing: BTreeMap::new(),
         budget,
+        trials,
         started,
     };
     search.run()?;
     Ok(search.result(words))
 }
+
+const TOO_MANY_STEPS: &str = "its kernels take too many steps to be laid out with another value";
 
 struct Search<'a> {
     context: &'a Context<'a>,
@@ -121,6 +143,7 @@ struct Search<'a> {
     /// The kernels that some value changes, and of each the scenarios.
     changing: BTreeMap<usize, Vec<usize>>,
     budget: Budget,
+    trials: Trials,
     /// Steps at the start.
     started: u64,
 }
@@ -137,23 +160,32 @@ impl Search<'_> {
         let twice = self.values.partition_point(|&value| value < 2 * self.constant.value);
         self.lay_out(twice.min(self.values.len() - 1));
         if self.changing.is_empty() {
-            return Err("no kernel uses more or less memory with another value".to_owned());
-        }
-        match self.verdict(self.present) {
-            Some(Verdict::Fits) => self.above(self.present),
-            Some(Verdict::Exceeds(_)) => {
-                if let Some((fits, exceeds)) = self.below(self.present) {
-                    self.narrow(fits, exceeds);
+            let tried = self.tried.keys().filter(|&&index| index != self.present);
+            let tried: Vec<String> = tried.map(|&index| self.values[index].to_string()).collect();
+            return Err(match tried.is_empty() {
+                true => TOO_MANY_STEPS.to_owned(),
+                false => {
+                    format!("no kernel is known to use more or less memory with the values tried: {}", tried.join(", "))
                 }
-            }
-            _ => {}
+            });
+        }
+        // A kernel that only some values change counts for all of them, so that what fitted before may not be what fits now.
+        let mut from = self.best().or_else(|| self.below(self.present));
+        while let Some(fits) = from {
+            let reached = self.above(fits);
+            from = self.best().filter(|&best| best != reached);
         }
         Ok(())
     }
 
-    /// Goes up from a value that fits, in steps that grow, and on beyond what does not fit as far as twice the value: another value may be
-    /// possible again.
-    fn above(&mut self, mut fits: usize) {
+    /// The greatest value tried that fits.
+    fn best(&self) -> Option<usize> {
+        self.tried.keys().rev().copied().find(|&index| self.judged(index) == Verdict::Fits)
+    }
+
+    /// The greatest value found that fits: up from one that does, in steps that grow, and on beyond what does not fit as far as twice the value,
+    /// for another value may be possible again.
+    fn above(&mut self, mut fits: usize) -> usize {
         loop {
             let mut step = 1;
             while self.verdict(fits + step) == Some(Verdict::Fits) {
@@ -164,21 +196,24 @@ impl Search<'_> {
             let mut beyond = [fits + 1, fits + 2, twice].into_iter().filter(|&index| index > fits);
             match beyond.find(|&index| self.verdict(index) == Some(Verdict::Fits)) {
                 Some(index) => fits = index,
-                None => return,
+                None => return fits,
             }
         }
     }
 
-    /// The nearest smaller value found that fits, and the nearest one above it found that does not.
-    fn below(&mut self, from: usize) -> Option<(usize, usize)> {
-        let (mut end, mut step) = (from, 1);
+    /// The first smaller value found that fits, in steps that grow.
+    fn below(&mut self, from: usize) -> Option<usize> {
+        let (mut index, mut step, mut unknown) = (from, 1, 0);
         loop {
-            let index = end.checked_sub(step)?;
+            index = index.checked_sub(step)?;
             match self.verdict(index)? {
-                Verdict::Fits => return Some((index, end)),
-                Verdict::Exceeds(_) => (end, step) = (index, (2 * step).min(index.max(1))),
-                Verdict::Refused(_) | Verdict::Unknown(_) => step += 1,
+                Verdict::Fits => return Some(index),
+                // What is not known of so many values is not known of the next one either.
+                Verdict::Unknown(_) if unknown == FEW => return None,
+                Verdict::Unknown(_) => unknown += 1,
+                _ => {}
             }
+            step = (2 * step).min(index.max(1));
         }
     }
 
@@ -209,18 +244,16 @@ impl Search<'_> {
             return true;
         }
         let spent = work::spent().saturating_sub(self.started);
-        if index >= self.values.len() || self.tried.len() > self.budget.values || spent > self.budget.steps {
+        let left = self.budget.steps.saturating_sub(spent);
+        if index >= self.values.len() || self.tried.len() > self.budget.values || left == 0 {
             return false;
         }
         self.context.db.unwind_if_revision_cancelled();
         let edit = self.edit(self.values[index]);
-        let after = |context: &Context<'_>| Outcome::of(context, self.blocks);
-        let edits = std::slice::from_ref(&edit);
-        let outcome = match self.budget.whole_trials {
-            true => speculative::after_within(self.context, edits, self.context.config().limits, after),
-            false => speculative::after(self.context, edits, after),
-        };
-        let Some(outcome) = outcome else { return false };
+        let (asker, blocks) = (self.context, self.blocks);
+        let after = |context: &Context<'_>| Outcome::of(context, blocks, asker);
+        let trial = || self.trials.after(asker, std::slice::from_ref(&edit), after);
+        let Some(outcome) = work::together(left, trial).flatten() else { return false };
         let before = &self.tried[&self.present];
         for nth in outcome.changed(before) {
             let rows = self.changing.entry(nth).or_default();
@@ -241,7 +274,7 @@ impl Search<'_> {
     fn result(&self, values: String) -> LargestFit {
         let before = &self.tried[&self.present];
         let tried: BTreeMap<usize, Verdict> = self.tried.keys().map(|&index| (index, self.judged(index))).collect();
-        let best = tried.iter().rev().find(|(_, verdict)| **verdict == Verdict::Fits).map(|(&index, _)| index);
+        let best = self.best();
         let next = best.map(|best| best + 1).filter(|&next| next < self.values.len());
         let kernels = || self.changing.keys().copied();
         LargestFit {
@@ -250,7 +283,7 @@ impl Search<'_> {
             best: best.map(|best| self.values[best]),
             next: next.map(|next| (self.values[next], tried.get(&next).cloned())),
             values,
-            kernels: kernels().map(|nth| before.name(nth).to_owned()).collect(),
+            kernels: kernels().map(|nth| (before.name(nth).to_owned(), before.target(nth))).collect(),
             memories: [Some(before), best.map(|best| &self.tried[&best])]
                 .map(|of| of.map_or_else(Vec::new, |of| of.memories(&self.changing))),
             changes_parameters: best.is_some_and(|best| self.tried[&best].params != before.params),
@@ -311,13 +344,13 @@ pub(crate) fn action(context: &Context<'_>, offset: usize) -> Option<CodeAction>
         return None;
     }
     let why = match why {
-        Verdict::Exceeds(MemoryUse { memory, used, capacity, .. }) => {
+        Verdict::Exceeds(MemoryUse { target, memory, used, capacity, .. }) => {
             let unit = if *memory == TENSOR_MEMORY { "columns" } else { "bytes" };
             let [used, capacity] = [*used, *capacity].map(|amount| formatting::amount(amount, unit));
-            format!("{next} takes {used} of {capacity} {memory}")
+            format!("{next} takes {used} of {capacity} {memory} of {target}")
         }
         Verdict::Refused(_) => format!("{next} is refused"),
-        Verdict::Fits | Verdict::Unknown(_) => return None,
+        Verdict::Fits | Verdict::Warned(_) | Verdict::Unknown(_) => return None,
     };
     let what = found.constant.name.as_ref().map_or_else(|| present.to_string(), String::clone);
     let title = format!("Set `{what}` to {best}, the largest value that fits ({why})");
@@ -334,8 +367,6 @@ pub(crate) fn action(context: &Context<'_>, offset: usize) -> Option<CodeAction>
 
 /// Of a longer file, whose names are looked for in all of it, a menu would be late.
 const LONGEST_TEXT: usize = 1 << 20;
-
-const TENSOR_MEMORY: &str = "tmem";
 
 /// What is said of a kernel that does not fit.
 fn exceeded(context: &Context<'_>, kernel: &str) -> Option<Diagnostic> {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use tilefit_syntax::TextRange;
 
 use crate::coverage::Mark;
+use crate::db::CameTo;
 
 use super::confirmation::{self, Confirmation};
 use super::diagnostics::configured;
@@ -231,6 +232,9 @@ pub struct ScenarioView {
     pub verdict: &'static str,
     /// The plan and its errors are of this one.
     pub selected: bool,
+    /// The same with its bounds.
+    #[serde(skip)]
+    pub(crate) came_to: CameTo,
 }
 
 /// What is said of a kernel here beside what all features know of it.

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use salsa::Setter as _;
 use tilefit_syntax::TextRange;
 
 use crate::db::imports;
 use crate::db::{self, Database, Plans, Searches, Settings, SourceFile, Workspace};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::Type;
+use crate::project::Config;
 use crate::work::Limits;
 
 use super::{Context, PlacedUnit, diagnostics};
@@ -86,39 +88,52 @@ const TRIALS_A_STAGE: u64 = 8;
 
 /// Asks `question` of the file as it would be after `edits`, which do not overlap.
 pub(super) fn after<T>(context: &Context<'_>, edits: &[Edit], question: impl FnOnce(&Context<'_>) -> T) -> T {
-    let mut limits = context.config().limits;
-    limits.steps /= TRIALS_A_STAGE;
-    after_within(context, edits, limits, question)
+    Trials::of(context, short(context.config().limits)).after(context, edits, question)
 }
 
-/// The same under limits that the caller chooses, for whom nobody waits.
-pub(super) fn after_within<T>(
-    context: &Context<'_>,
-    edits: &[Edit],
-    limits: Limits,
-    question: impl FnOnce(&Context<'_>) -> T,
-) -> T {
-    let db = context.db;
-    let mut document = context.document().clone();
-    let mut edits: Vec<&Edit> = edits.iter().collect();
-    edits.sort_by_key(|(range, _)| std::cmp::Reverse(*range));
-    for (range, new) in edits {
-        document.edit(range.start..range.end, new);
+/// What a trial may take for which somebody waits.
+pub(super) fn short(limits: Limits) -> Limits {
+    Limits { steps: limits.steps / TRIALS_A_STAGE, ..limits }
+}
+
+/// A file, and those that it needs, in a database of their own: what one trial does not change is not computed anew in the next one.
+pub(super) struct Trials {
+    db: Database,
+    file: SourceFile,
+}
+
+impl Trials {
+    pub(super) fn of(context: &Context<'_>, limits: Limits) -> Trials {
+        let (db, trial) = (context.db, Database::default());
+        let file = |of: SourceFile| SourceFile::of(&trial, of.path(db).clone(), of.document(db).clone());
+        let edited = file(context.file);
+        let known = Workspace::try_get(db).map(|workspace| workspace.files(db));
+        let others = known.into_iter().flat_map(|files| files.values().copied());
+        let needed = others.filter(|other| *other != context.file && imports::depends_on(db, context.file, *other));
+        let files = needed.map(file).chain([edited]).map(|file| (file.path(&trial).clone(), file)).collect();
+        let config = Config { limits, ..context.config().clone() };
+        Settings::new(&trial, config);
+        Workspace::new(&trial, files);
+        Searches::new(&trial, Vec::new());
+        Plans::new(&trial, Arc::default());
+        Trials { db: trial, file: edited }
     }
-    document.settle();
-    let trial = Database::default();
-    let file = |of: SourceFile, document| SourceFile::of(&trial, of.path(db).clone(), document);
-    let edited = file(context.file, document);
-    let known = Workspace::try_get(db).map(|workspace| workspace.files(db));
-    let others = known.into_iter().flat_map(|files| files.values().copied());
-    let needed = others.filter(|other| *other != context.file && imports::depends_on(db, context.file, *other));
-    let needed = needed.map(|other| file(other, other.document(db).clone()));
-    let files = needed.chain([edited]).map(|file| (file.path(&trial).clone(), file)).collect();
-    let mut config = context.config().clone();
-    config.limits = limits;
-    Settings::new(&trial, config);
-    Workspace::new(&trial, files);
-    Searches::new(&trial, Vec::new());
-    Plans::new(&trial, Arc::default());
-    salsa::attach_allow_change(&trial, || question(&Context::new(&trial, edited)))
+
+    /// Asks `question` of the file of `context`, of which these are, as it would be after `edits`, which do not overlap.
+    pub(super) fn after<T>(
+        &mut self,
+        context: &Context<'_>,
+        edits: &[Edit],
+        question: impl FnOnce(&Context<'_>) -> T,
+    ) -> T {
+        let mut document = context.document().clone();
+        let mut edits: Vec<&Edit> = edits.iter().collect();
+        edits.sort_by_key(|(range, _)| std::cmp::Reverse(*range));
+        for (range, new) in edits {
+            document.edit(range.start..range.end, new);
+        }
+        document.settle();
+        self.file.set_document(&mut self.db).to(document);
+        salsa::attach_allow_change(&self.db, || question(&Context::new(&self.db, self.file)))
+    }
 }

@@ -37,7 +37,7 @@ pub(super) fn transpose(
     let Some(tile) = kernel.tile(source).cloned() else { return false };
     let (count, rows, columns) = (*count, *rows, *columns);
     let mut pages = Pages { kernel, at: call.origin, origin, out };
-    let [tall, pool] = [[count * columns, rows], [count * rows, columns]];
+    let [tall, pool] = [[count.saturating_mul(columns), rows], [count.saturating_mul(rows), columns]];
     let source = if reshaped { pages.flat("trans_in_2d", source, pool, &tile) } else { source };
     let mut whole = pages.own(result, tall, &tile);
     pages.create_as(whole, tall);

@@ -15,7 +15,7 @@ use tilefit_syntax::{Document, LineCol, PositionEncoding};
 use super::which::Kernels;
 use super::workers;
 use crate::confirm::{Confirmer, python, sha256};
-use crate::notebook::{self, in_cell, is_notebook};
+use crate::notebook::{self, LinesOfCells, Notebook, in_cell, is_notebook};
 use crate::terminal::complain;
 use crate::tree::{OnDisk, Tree, absolute};
 use crate::{disk, dumps, imports};
@@ -25,6 +25,8 @@ pub(super) struct Source {
     /// Of a notebook that of all cells.
     pub(super) text: String,
     pub(super) document: Document,
+    /// Of a notebook.
+    pub(super) lines: LinesOfCells,
     analysis: Analysis,
     file: FileId,
 }
@@ -162,6 +164,7 @@ struct Read {
     root: PathBuf,
     text: String,
     document: Document,
+    lines: LinesOfCells,
     file: FileId,
 }
 
@@ -175,27 +178,28 @@ impl Read {
             ));
         }
         let text = disk::read_named(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let document = document_of(path, &text)?;
+        let notebook = notebook_of(path, &text)?;
         let path = absolute(path);
-        Ok(Read::new(host, workspace_of(&path), path, document))
+        Ok(Read::new(host, workspace_of(&path), path, notebook))
     }
 
     fn within(host: &mut AnalysisHost, tree: &dyn Tree, root: &Path, path: &Path) -> Result<Read, String> {
         let text = tree.read_within(root, path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let document = document_of(path, &text)?;
-        Ok(Read::new(host, root.to_owned(), path.to_owned(), document))
+        let notebook = notebook_of(path, &text)?;
+        Ok(Read::new(host, root.to_owned(), path.to_owned(), notebook))
     }
 
-    fn new(host: &mut AnalysisHost, root: PathBuf, path: PathBuf, document: Document) -> Read {
+    fn new(host: &mut AnalysisHost, root: PathBuf, path: PathBuf, notebook: Notebook) -> Read {
+        let Notebook { document, lines } = notebook;
         let file = host.file_id(&path.to_string_lossy());
         let text = document.text();
         host.set_document(file, document.clone());
-        Read { root, path, text, document, file }
+        Read { root, path, text, document, lines, file }
     }
 
     fn source(self, host: &AnalysisHost) -> Source {
-        let Read { text, document, file, .. } = self;
-        Source { text, document, analysis: host.snapshot(), file }
+        let Read { text, document, lines, file, .. } = self;
+        Source { text, document, lines, analysis: host.snapshot(), file }
     }
 
     fn find_dumps(&self, host: &mut AnalysisHost) {
@@ -209,11 +213,11 @@ impl Read {
     }
 }
 
-/// The text of a file under analysis. The error is a sentence for the user.
-fn document_of(path: &Path, text: &str) -> Result<Document, String> {
+/// The text of a file under analysis; one of Python is a notebook without cells. The error is a sentence for the user.
+fn notebook_of(path: &Path, text: &str) -> Result<Notebook, String> {
     match is_notebook(path) {
         true => notebook::read(text).map_err(|error| format!("{}: {error}", path.display())),
-        false => Ok(Document::new(text)),
+        false => Ok(Notebook { document: Document::new(text), lines: LinesOfCells::default() }),
     }
 }
 

@@ -145,6 +145,8 @@ fn answers(analysis: &Analysis, file: FileId, places: &[usize]) -> Vec<String> {
         while !text.is_char_boundary(at) {
             at -= 1;
         }
+        // Most places are none.
+        let number = text[..at].rfind(|c: char| c.is_ascii_digit()).unwrap_or(at);
         all.extend([
             format!("{:?}", analysis.hover(file, at)),
             format!("{:?}", analysis.completions(file, at)),
@@ -153,6 +155,7 @@ fn answers(analysis: &Analysis, file: FileId, places: &[usize]) -> Vec<String> {
             format!("{:?}", analysis.selection_ranges(file, at)),
             format!("{:?}", analysis.highlights(file, at).map(|mentions| mentions.len())),
             format!("{:?}", analysis.code_actions(file, TextRange::new(at, at))),
+            format!("{:?}", analysis.largest_fit_action(file, number)),
         ]);
     }
     all

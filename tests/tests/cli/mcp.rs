@@ -170,7 +170,8 @@ fn the_largest_value_and_the_next_one() {
         text.starts_with("`TILE` = 64 is already the largest value that fits\nthe next value, 128, does not fit"),
         "{text}"
     );
-    assert_eq!((&structured["largest"]["value"], &structured["next"]["value"]), (&json!(64), &json!(128)));
+    assert_eq!((&structured["best"]["value"], &structured["best"]["is_largest"]), (&json!(64), &json!(true)));
+    assert_eq!(structured["next"]["value"], 128);
     let next = json!({ "kernel": "gate", "memory": "Vec", "used": 262144, "capacity": 188416 });
     assert_eq!(structured["next"]["verdict"], json!({ "kind": "exceeds", "memory": next }));
     // What is stated is what the plan says.
@@ -180,6 +181,52 @@ fn the_largest_value_and_the_next_one() {
     }
     let why = agent.refused("largest_fit", json!({ "file": "kernels/gate.py", "name": "TILES" }));
     assert_eq!(why, "kernels/gate.py: no integer constant `TILES`; did you mean `TILE`?");
+}
+
+/// Of each sentence, whether it is more than that the value fits.
+#[test]
+fn a_value_is_not_the_largest_where_the_next_one_is_not_known() {
+    let root = workspace("mcp/known_to_fit");
+    let size = |size: &str| {
+        KERNEL.replace("TILE = 64", &format!("import os\nSIZE = {size}\nTILE = SIZE if SIZE < 64 else os.cpu_count()"))
+    };
+    let wide = |columns: &str| KERNEL.replace("256]", columns);
+    for (file, text) in
+        [("present.py", size("64")), ("next.py", size("32")), ("none.py", wide("65536]")), ("whole.py", wide("16]"))]
+    {
+        fs::write(root.join("kernels").join(file), text).expect("writable");
+    }
+    let mut agent = Agent::start(&root, &[]);
+    let mut said = String::new();
+    for (file, name) in [("present.py", "SIZE"), ("next.py", "SIZE"), ("none.py", "TILE"), ("whole.py", "TILE")] {
+        let asked = json!({ "file": format!("kernels/{file}"), "name": name });
+        let result = agent.call("largest_fit", asked).expect("the tool is there");
+        let text = result["content"][0]["text"].as_str().expect("text");
+        said += &format!("{file} {}\n{text}\n\n", result["structuredContent"]["best"]["is_largest"]);
+    }
+    expect![[r#"
+        present.py false
+        the largest value of `SIZE` known to fit is 32 (now 64, which may or may not fit: calls `os.cpu_count`, which tilefit does not evaluate)
+        the next value, 64, may or may not fit: calls `os.cpu_count`, which tilefit does not evaluate
+        with 32, `gate` uses at most 64 KiB of 184 KiB Vec
+        tried 4 values (multiples of 32 and halves of 64); kernels that change: gate (ascend910b)
+
+        next.py false
+        `SIZE` = 32 is already the largest value known to fit
+        the next value, 64, may or may not fit: not modelled: calls `os.cpu_count`, which tilefit does not evaluate
+        with 32, `gate` uses at most 64 KiB of 184 KiB Vec
+        tried 4 values (multiples of 32 and halves of 32); kernels that change: gate (ascend910b)
+
+        none.py null
+        found no value of `TILE` that fits (now 64, which does not fit: `gate` needs 32768 KiB of Vec, 184 KiB available)
+        tried 5 values (multiples of 32 and halves of 64, those that divide 1024); kernels that change: gate (ascend910b)
+
+        whole.py false
+        `TILE` = 1024 fits, and there is no greater value to try (now 64, which fits)
+        with 1024, `gate` uses at most 128 KiB of 184 KiB Vec
+        tried 5 values (multiples of 32 and halves of 64, those that divide 1024); kernels that change: gate (ascend910b)
+
+    "#]].assert_eq(&said);
 }
 
 #[test]

@@ -62,9 +62,9 @@ fn findings_are_named_by_cell() {
         &root,
         &["check", "--format", "github", "--quiet", "."],
         &expect![[r#"
-        ::error file=tour.ipynb,title=capacity-exceeded::cell 4, line 8: Vec overflow: 256 KiB liv
-        exit 1
-    "#]],
+            ::error file=tour.ipynb,line=48,title=capacity-exceeded::cell 4, line 8: Vec overflow: 256
+            exit 1
+        "#]],
     );
     let report = |format: &str| -> Value {
         serde_json::from_str(&tilefit(&root, &["check", "--format", format, "."]).stdout).expect("JSON")
@@ -75,12 +75,30 @@ fn findings_are_named_by_cell() {
     assert_eq!((&json["kernels"][0]["cell"], &json["kernels"][0]["line"]), (&json!(4), &json!(2)));
     let result = &report("sarif")["runs"][0]["results"][0];
     let location = &result["locations"][0];
-    assert_eq!(location["physicalLocation"], json!({ "artifactLocation": { "uri": "tour.ipynb" } }));
+    let written = String::from_utf8_lossy(NOTEBOOK);
+    let line = written.lines().position(|line| line.contains("weight = pl.load")).expect("the line") + 1;
+    let region = json!({ "startLine": line, "endLine": line });
+    assert_eq!(location["physicalLocation"], json!({ "artifactLocation": { "uri": "tour.ipynb" }, "region": region }));
+    assert_eq!(result["relatedLocations"][0]["physicalLocation"]["region"]["startLine"], line - 1);
     assert_eq!(
         (&location["properties"]["cell"], &location["properties"]["region"]["startLine"]),
         (&json!(4), &json!(8))
     );
     assert!(result["message"]["text"].as_str().is_some_and(|text| text.starts_with("cell 4, line 8: Vec overflow")));
+}
+
+/// What shows a place shows the file, so that a line of a cell is one of the file, or none.
+#[test]
+fn a_notebook_in_one_line_has_no_lines_to_show() {
+    let compact: Value = serde_json::from_slice(NOTEBOOK).expect("JSON");
+    let root = directory("notebook-compact", &[("tour.ipynb", compact.to_string().as_bytes())]);
+    let run = |format: &str| tilefit(&root, &["check", "--quiet", "--format", format, "."]).stdout;
+    let commands = run("github");
+    assert!(commands.starts_with("::error file=tour.ipynb,title=capacity-exceeded::cell 4, line 8: "), "{commands}");
+    let report: Value = serde_json::from_str(&run("sarif")).expect("JSON");
+    let location = &report["runs"][0]["results"][0]["locations"][0];
+    assert_eq!(location["physicalLocation"], json!({ "artifactLocation": { "uri": "tour.ipynb" } }));
+    assert_eq!(location["properties"]["region"]["startLine"], 8);
 }
 
 #[test]

@@ -145,6 +145,22 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
     ("commands", Declared("/executeCommandProvider"), Yes, Yes, Yes, "the C++, the allocated IR, memory maps"),
     ("generated code next to the source", Otherwise, Partly, No, No, "C++, updated on every edit"),
     ("memory map", Otherwise, Partly, No, No, "updated on every edit"),
+    (
+        "notebooks",
+        Declared("/notebookDocumentSync"),
+        No,
+        Yes,
+        No,
+        "all cells are one module; `.ipynb` files on the command line; those that are not open are not in the diagnostics of the workspace",
+    ),
+    (
+        "agents",
+        Otherwise,
+        No,
+        No,
+        No,
+        "`tilefit mcp`: what fits, over the Model Context Protocol, without writing a file",
+    ),
 ];
 
 fn sign(mark: Mark) -> &'static str {

@@ -72,7 +72,7 @@ impl Selector<'_> {
                 None => "nullptr".to_string(),
             };
             let directions = if queue.direction == Direction::Both { 2 } else { 1 };
-            bytes += directions * queue.slots * queue.slot_bytes;
+            bytes = queue.slot_bytes.saturating_mul(directions * queue.slots).saturating_add(bytes);
         }
         let end = reserved.iter().map(|reservation| reservation.base + reservation.size).max().unwrap_or(0);
         if self.kernel.kind != KernelKind::Aic {
@@ -92,10 +92,10 @@ impl Selector<'_> {
             }
             let var = result.or_else(|| call.args.first().and_then(Argument::var));
             let Some(tile) = var.and_then(|var| self.kernel.tile(var)) else { continue };
-            let elements: u64 = tile.shape.iter().product();
+            let elements = tile.shape.iter().fold(1, |all: u64, &extent| all.saturating_mul(extent));
             // What the vector units share is one tile in the queue.
             let shared = tile.space == Some(Space::Vec) && call.int(AttrName::Split).unwrap_or(0) != 0;
-            let bytes = (elements * tile.dtype.logical_bits()).div_ceil(8) * if shared { 2 } else { 1 };
+            let bytes = elements.saturating_mul(tile.dtype.logical_bits()).div_ceil(8) * if shared { 2 } else { 1 };
             largest = largest.max(bytes);
         }
         let reserved = reservations(self.kernel).first().map(|ring| ring.size / slots);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::db;
+use crate::db::{self, CameTo, Verdict as OfScenario};
 use crate::diagnostics::{Code, Severity};
 use crate::finding::Status;
 use crate::ide::language::{Amount, KernelView, Memory};
@@ -17,8 +17,10 @@ pub enum Verdict {
     Fits,
     /// A memory is too small in any case.
     Exceeds(MemoryUse),
-    /// For another reason than memory: something new is wrong, in the words of its diagnostic.
+    /// For another reason than memory: the compiler or its instruction library does not accept it, in the words of the diagnostic.
     Refused(String),
+    /// Memory is enough, or may be, and something new is doubtful, in the words of the diagnostic.
+    Warned(String),
     /// It may fit. Why that is not known.
     Unknown(String),
 }
@@ -27,6 +29,8 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryUse {
     pub kernel: String,
+    /// The machine that the kernel is laid out for.
+    pub target: &'static str,
     pub memory: &'static str,
     /// At most; at least, where it exceeds the capacity.
     pub used: u64,
@@ -34,6 +38,7 @@ pub struct MemoryUse {
 }
 
 /// Some kernels of a text.
+#[derive(Default)]
 pub(super) struct Outcome {
     kernels: Vec<Kernel>,
     /// What PyPTO's kernels are called with.
@@ -42,6 +47,7 @@ pub(super) struct Outcome {
 
 struct Kernel {
     name: String,
+    target: &'static str,
     status: Status,
     reasons: Vec<String>,
     memories: Vec<Memory>,
@@ -53,21 +59,28 @@ struct Kernel {
 }
 
 impl Outcome {
-    /// Of the blocks with these indices. `None` where the text has no longer the same blocks.
-    pub(super) fn of(context: &Context<'_>, blocks: &[usize]) -> Option<Outcome> {
-        let mut outcome = Outcome { kernels: Vec::new(), params: Vec::new() };
+    /// Of the blocks with these indices. `None` where the text has no longer the same blocks. `asker`: who waits for it, which an edit or a
+    /// cancelled request interrupts.
+    pub(super) fn of(context: &Context<'_>, blocks: &[usize], asker: &Context<'_>) -> Option<Outcome> {
+        let mut outcome = Outcome::default();
         for &block in blocks {
-            context.db.unwind_if_revision_cancelled();
-            let start = context.document().blocks().get(block)?.start;
-            for placed in Concerned::Block(start).units(context) {
-                let kernels = db::source_kernels(context.db, placed.unit);
-                let params = kernels.flat_map(|it| it.params.iter().map(|&param| it.var(param).ty.clone()));
-                outcome.params.extend(params);
-                let views = context.all_kernels(placed.unit);
-                outcome.kernels.extend(views.iter().map(|view| Kernel::of(context, &placed, &**view)));
-            }
+            asker.db.unwind_if_revision_cancelled();
+            outcome.add(context, block)?;
         }
         Some(outcome)
+    }
+
+    /// The kernels of a block; `None` where there is none with this index.
+    pub(super) fn add(&mut self, context: &Context<'_>, block: usize) -> Option<()> {
+        let start = context.document().blocks().get(block)?.start;
+        for placed in Concerned::Block(start).units(context) {
+            let kernels = db::source_kernels(context.db, placed.unit);
+            let params = kernels.flat_map(|it| it.params.iter().map(|&param| it.var(param).ty.clone()));
+            self.params.extend(params);
+            let views = context.all_kernels(placed.unit);
+            self.kernels.extend(views.iter().map(|view| Kernel::of(context, &placed, &**view)));
+        }
+        Some(())
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -84,14 +97,21 @@ impl Outcome {
         &self.kernels[nth].name
     }
 
+    pub(super) fn target(&self, nth: usize) -> &'static str {
+        self.kernels[nth].target
+    }
+
     /// The memories that these kernels, or the largest of these scenarios of them, use something of.
     pub(super) fn memories(&self, changing: &BTreeMap<usize, Vec<usize>>) -> Vec<MemoryUse> {
         let kernels = changing.iter().map(|(&nth, rows)| (&self.kernels[nth], rows));
         let used = kernels.flat_map(|(kernel, rows)| {
             kernel.memories.iter().filter_map(|it| {
-                let of_rows = kernel.rows(rows).map(|row| if it.name == "tmem" { row.tmem } else { row.smem }).max();
-                let used = of_rows.or_else(|| it.used.high()).filter(|&used| used > 0)?;
-                Some(MemoryUse { kernel: kernel.name.clone(), memory: it.name, used, capacity: limit(it)? })
+                let of_row =
+                    |row: &ScenarioView| if it.name == TENSOR_MEMORY { row.came_to.tmem } else { row.came_to.smem };
+                let of_rows: Vec<_> = kernel.rows(rows).map(of_row).collect();
+                let whole = [(it.used.low(), it.used.high())];
+                let used = most(if of_rows.is_empty() { &whole } else { &of_rows }, limit(it)?)?;
+                (used > 0).then(|| kernel.uses(it.name, used, limit(it).unwrap_or_default()))
             })
         });
         used.collect()
@@ -107,9 +127,12 @@ impl Outcome {
         each.max_by_key(Verdict::weight).unwrap_or(Verdict::Fits)
     }
 
-    /// The scenarios of a kernel that are not as `other` has them.
+    /// The scenarios of a kernel that are not as `other` has them; none where the kernel has others, of which none is the same.
     pub(super) fn changed_scenarios(&self, other: &Outcome, nth: usize) -> Vec<usize> {
-        let takes = |it: &ScenarioView| (it.index, it.smem, it.tmem, it.verdict);
+        if !self.kernels[nth].has_scenarios_of(&other.kernels[nth]) {
+            return Vec::new();
+        }
+        let takes = |it: &ScenarioView| (it.index, it.came_to.smem, it.came_to.tmem, it.came_to.verdict);
         let other: Vec<_> = other.kernels[nth].scenarios.iter().map(takes).collect();
         let one = self.kernels[nth].scenarios.iter().map(takes);
         one.filter(|row| !other.contains(row)).map(|(index, ..)| index).collect()
@@ -120,9 +143,10 @@ impl Verdict {
     fn weight(&self) -> u8 {
         match self {
             Verdict::Fits => 0,
-            Verdict::Unknown(_) => 1,
-            Verdict::Refused(_) => 2,
-            Verdict::Exceeds(_) => 3,
+            Verdict::Warned(_) => 1,
+            Verdict::Unknown(_) => 2,
+            Verdict::Refused(_) => 3,
+            Verdict::Exceeds(_) => 4,
         }
     }
 }
@@ -132,6 +156,12 @@ fn limit(memory: &Memory) -> Option<u64> {
     memory.capacity.filter(|&capacity| capacity > 0)
 }
 
+/// Of several uses of a memory, each at least and at most so much: the most; at least, where it exceeds the capacity.
+fn most(uses: &[(u64, Option<u64>)], capacity: u64) -> Option<u64> {
+    let low = uses.iter().map(|(low, _)| *low).max().filter(|&low| low > capacity);
+    low.or_else(|| uses.iter().map(|(_, high)| *high).collect::<Option<Vec<u64>>>()?.into_iter().max())
+}
+
 impl Kernel {
     fn of(context: &Context<'_>, placed: &PlacedUnit<'_>, view: &dyn KernelView) -> Kernel {
         let found = view.diagnostics(context, placed).into_iter();
@@ -139,6 +169,7 @@ impl Kernel {
         let more_scenarios = details.as_ref().map_or(0, |details| details.more_scenarios);
         Kernel {
             name: context.qualified_name(placed.unit, view.name()),
+            target: view.target(),
             status: view.status(),
             reasons: view.reasons(),
             memories: view.memories(),
@@ -148,23 +179,31 @@ impl Kernel {
         }
     }
 
-    /// The scenarios with these indices.
+    /// The scenarios with these indices; all without any.
     fn rows<'k>(&'k self, indices: &'k [usize]) -> impl Iterator<Item = &'k ScenarioView> {
-        self.scenarios.iter().filter(|row| indices.contains(&row.index))
+        self.scenarios.iter().filter(|row| indices.is_empty() || indices.contains(&row.index))
+    }
+
+    /// A value can take one away, and the others are known by their order.
+    fn has_scenarios_of(&self, other: &Kernel) -> bool {
+        self.scenarios.len() + self.more_scenarios == other.scenarios.len() + other.more_scenarios
     }
 
     fn takes_as(&self, other: &Kernel) -> bool {
         let takes = |it: &Kernel| -> Vec<(&'static str, Amount, u64)> {
             it.memories.iter().map(|memory| (memory.name, memory.used, memory.peak)).collect()
         };
-        let scenarios = |it: &Kernel| -> Vec<(u64, u64, &'static str)> {
-            it.scenarios.iter().map(|row| (row.smem, row.tmem, row.verdict)).collect()
+        let scenarios = |it: &Kernel| -> Vec<_> {
+            it.scenarios.iter().map(|row| (row.came_to.smem, row.came_to.tmem, row.came_to.verdict)).collect()
         };
         self.status == other.status && takes(self) == takes(other) && scenarios(self) == scenarios(other)
     }
 
     fn verdict(&self, before: &Kernel, rows: &[usize]) -> Verdict {
-        match self.scenarios.is_empty() && before.scenarios.is_empty() {
+        match self.scenarios.is_empty() {
+            _ if !self.has_scenarios_of(before) => {
+                Verdict::Unknown("the kernel has other configurations with this value".to_owned())
+            }
             true => self.of_memories(before),
             false => self.of_scenarios(before, rows),
         }
@@ -173,7 +212,7 @@ impl Kernel {
     fn of_memories(&self, before: &Kernel) -> Verdict {
         let exceeds = |it: &&Memory| limit(it).is_some_and(|most| it.used.low() > most);
         if let Some(memory) = self.memories.iter().find(exceeds) {
-            return self.exceeds(memory.name, memory.used.low());
+            return Verdict::Exceeds(self.uses(memory.name, memory.used.low(), limit(memory).unwrap_or_default()));
         }
         if let Some(wrong) = self.wrong(before, &SAYS_TOO_LARGE) {
             return wrong;
@@ -201,35 +240,39 @@ impl Kernel {
     }
 
     /// Of the rows that depend on the constant.
-    fn of_scenarios(&self, before: &Kernel, rows: &[usize]) -> Verdict {
-        let known = self.rows(rows).count() == rows.len();
-        let rows = || self.rows(rows);
-        if let Some(row) = rows().find(|row| row.verdict == "exceeds") {
-            let limit_of = |name| self.memories.iter().find(|it| it.name == name).and_then(limit);
-            let is_shared = limit_of("smem").is_some_and(|most| row.smem > most);
-            return if is_shared { self.exceeds("smem", row.smem) } else { self.exceeds("tmem", row.tmem) };
-        }
-        if rows().any(|row| row.verdict == "refused") {
-            return Verdict::Refused("a `static_assert` fails".to_owned());
+    fn of_scenarios(&self, before: &Kernel, indices: &[usize]) -> Verdict {
+        let rows = || self.rows(indices).map(|row| &row.came_to);
+        if let Some(CameTo { smem, tmem, capacity, .. }) = rows().find(|row| row.verdict == OfScenario::Exceeds) {
+            let used = match smem.0 > capacity.0 {
+                true => self.uses(SHARED_MEMORY, smem.0, capacity.0),
+                false => self.uses(TENSOR_MEMORY, tmem.0, capacity.1),
+            };
+            return Verdict::Exceeds(used);
         }
         // What is too large may be another configuration.
-        if let Some(wrong) = self.wrong(before, &[]) {
+        let wrong = self.wrong(before, &[]);
+        if rows().any(|row| row.verdict == OfScenario::Refused) {
+            let why = || "the compiler does not accept the kernel, as where a `static_assert` fails".to_owned();
+            return wrong.filter(|it| matches!(it, Verdict::Refused(_))).unwrap_or_else(|| Verdict::Refused(why()));
+        }
+        if let Some(wrong) = wrong {
             return wrong;
         }
         let more = self.more_scenarios.max(before.more_scenarios);
-        match known && rows().all(|row| row.verdict == "fits") {
+        let unknown = rows().find(|row| row.verdict != OfScenario::Fits);
+        match rows().count() >= indices.len() && unknown.is_none() {
             true if more > 0 => Verdict::Unknown(format!("{more} configurations of the kernel were not looked at")),
             true => Verdict::Fits,
             false => {
-                let reason = self.reasons.first().cloned();
+                let reason = unknown.and_then(|row| row.reason.as_ref()).map(ToString::to_string);
+                let reason = reason.or_else(|| self.reasons.first().cloned());
                 Verdict::Unknown(reason.unwrap_or_else(|| "the memory use of a configuration is not known".to_owned()))
             }
         }
     }
 
-    fn exceeds(&self, memory: &'static str, used: u64) -> Verdict {
-        let capacity = self.memories.iter().find(|it| it.name == memory).and_then(limit).unwrap_or_default();
-        Verdict::Exceeds(MemoryUse { kernel: self.name.clone(), memory, used, capacity })
+    fn uses(&self, memory: &'static str, used: u64, capacity: u64) -> MemoryUse {
+        MemoryUse { kernel: self.name.clone(), target: self.target, memory, used, capacity }
     }
 
     /// What was not found before, or more often now; also what was, of these codes.
@@ -239,13 +282,17 @@ impl Kernel {
             let counts = *severity >= Severity::Warning || SAYS_NOT_KNOWN.contains(code);
             counts && (count(self, *code) > count(before, *code) || also.contains(code))
         };
-        let (code, _, message) = self.found.iter().filter(is_new).max_by_key(|(_, severity, _)| *severity)?;
-        Some(match SAYS_NOT_KNOWN.contains(code) {
-            true => Verdict::Unknown(message.clone()),
-            false => Verdict::Refused(message.clone()),
+        let (code, severity, message) = self.found.iter().filter(is_new).max_by_key(|(_, severity, _)| *severity)?;
+        Some(match (code, severity) {
+            (code, _) if SAYS_NOT_KNOWN.contains(code) => Verdict::Unknown(message.clone()),
+            (Code::TileLayout, _) | (_, Severity::Error) => Verdict::Refused(message.clone()),
+            _ => Verdict::Warned(message.clone()),
         })
     }
 }
+
+pub(super) const SHARED_MEMORY: &str = "smem";
+pub(super) const TENSOR_MEMORY: &str = "tmem";
 
 /// Hints that say that the rest is not to be relied on.
 const SAYS_NOT_KNOWN: [Code; 4] = [Code::NotModelled, Code::KernelTooLarge, Code::Internal, Code::MayNotFit];

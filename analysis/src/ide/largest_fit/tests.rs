@@ -18,6 +18,7 @@ fn said(verdict: &Verdict) -> String {
         Verdict::Fits => "fits".to_owned(),
         Verdict::Exceeds(MemoryUse { memory, used, capacity, .. }) => format!("exceeds {memory}: {used} of {capacity}"),
         Verdict::Refused(why) => format!("refused: {why}"),
+        Verdict::Warned(why) => format!("warned: {why}"),
         Verdict::Unknown(why) => format!("unknown: {why}"),
     }
 }
@@ -42,7 +43,7 @@ fn check(marked: &str, expected: Expect) {
             let _ = writeln!(
                 shown,
                 "of {}: {} -> {}",
-                kernels.join(", "),
+                kernels.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "),
                 used(&memories[0]).join(" "),
                 used(&memories[1]).join(" ")
             );
@@ -101,7 +102,7 @@ fn the_value_with_room_and_the_one_without() {
             TILE = 32 in line 4 of multiples of 32 and halves of 32, those that divide 1024: fits
             of k: Vec 65536 -> Vec 131072
             best Some(64), next 128 exceeds Vec: 262144 of 188416
-            Set `TILE` to 64, the largest value that fits (128 takes 256 KiB of 184 KiB Vec) [no diagnostic]
+            Set `TILE` to 64, the largest value that fits (128 takes 256 KiB of 184 KiB Vec of ascend910b) [no diagnostic]
         "#]],
     );
     check(
@@ -110,7 +111,7 @@ fn the_value_with_room_and_the_one_without() {
             TILE = 256 in line 4 of multiples of 32 and halves of 256, those that divide 1024: exceeds Vec: 524288 of 188416
             of k: Vec 524288 -> Vec 131072
             best Some(64), next 128 exceeds Vec: 262144 of 188416
-            Set `TILE` to 64, the largest value that fits (128 takes 256 KiB of 184 KiB Vec) [capacity-exceeded]
+            Set `TILE` to 64, the largest value that fits (128 takes 256 KiB of 184 KiB Vec of ascend910b) [capacity-exceeded]
         "#]],
     );
     check(
@@ -125,8 +126,8 @@ fn the_value_with_room_and_the_one_without() {
     check(
         &kernel("N, TILE = 10$024, 64\n", params, LOOP),
         expect![[r#"
-        no kernel uses more or less memory with another value
-    "#]],
+            no kernel is known to use more or less memory with the values tried: 960, 1088, 2048
+        "#]],
     );
 }
 
@@ -137,11 +138,11 @@ fn names_that_depend_on_it() {
     check(
         &kernel(head, params, LOOP),
         expect![[r#"
-        HALF = 16 in line 5 of multiples of 16 and halves of 16: fits
-        of k: Vec 65536 -> Vec 131072
-        best Some(32), next 48 exceeds Vec: 196608 of 188416
-        Set `HALF` to 32, the largest value that fits (48 takes 192 KiB of 184 KiB Vec) [no diagnostic]
-    "#]],
+            HALF = 16 in line 5 of multiples of 16 and halves of 16: fits
+            of k: Vec 65536 -> Vec 131072
+            best Some(32), next 48 exceeds Vec: 196608 of 188416
+            Set `HALF` to 32, the largest value that fits (48 takes 192 KiB of 184 KiB Vec of ascend910b) [no diagnostic]
+        "#]],
     );
     // What is called with another shape is for the callers to say.
     let own = "a: pl.Tensor[[TILE, 512], pl.FP32], out: pl.Out[pl.Tensor[[TILE, 512], pl.FP32]]";
@@ -200,6 +201,21 @@ fn nothing_is_said_of_what_is_not_known() {
     );
 }
 
+/// What fits is known of smaller values only, so none is the largest.
+#[test]
+fn the_present_value_is_not_known() {
+    let params = "a: pl.Tensor[[1024, 512], pl.FP32], out: pl.Out[pl.Tensor[[1024, 512], pl.FP32]]";
+    let head = "import os\nN, SIZE = 1024, $096\nTILE = SIZE if SIZE < 96 else os.cpu_count()\n";
+    check(
+        &kernel(head, params, LOOP),
+        expect![[r#"
+        SIZE = 96 in line 5 of multiples of 32 and halves of 96: unknown: calls `os.cpu_count`, which tilefit does not evaluate
+        of k:  -> Vec 131072
+        best Some(64), next 96 unknown: calls `os.cpu_count`, which tilefit does not evaluate
+    "#]],
+    );
+}
+
 const TRITON: &str = "
 import triton
 import triton.language as tl
@@ -229,39 +245,39 @@ fn numbers_of_one_configuration() {
     check(
         &TRITON.replace("\"BN\": 128", "\"BN\": $0128"),
         expect![[r#"
-        BN = 128 in line 6 of powers of two: fits
-        of matmul: smem 32768 -> smem 147456
-        best Some(1024), next 2048 exceeds smem: 278528 of 232448
-        Set `BN` to 1024, the largest value that fits (2048 takes 272 KiB of 227 KiB smem) [no diagnostic]
-    "#]],
+            BN = 128 in line 6 of powers of two: fits
+            of matmul: smem 32768 -> smem 147456
+            best Some(1024), next 2048 exceeds smem: 278528 of 232448
+            Set `BN` to 1024, the largest value that fits (2048 takes 272 KiB of 227 KiB smem of sm_90) [no diagnostic]
+        "#]],
     );
     check(
         &TRITON.replace("num_stages=2", "num_stages=$02"),
         expect![[r#"
-        num_stages = 2 in line 6 of integers: fits
-        of matmul: smem 32768 -> smem 229376
-        best Some(14), next 15 exceeds smem: 245760 of 232448
-        Set `num_stages` to 14, the largest value that fits (15 takes 240 KiB of 227 KiB smem) [no diagnostic]
-    "#]],
+            num_stages = 2 in line 6 of integers: fits
+            of matmul: smem 32768 -> smem 229376
+            best Some(14), next 15 exceeds smem: 245760 of 232448
+            Set `num_stages` to 14, the largest value that fits (15 takes 240 KiB of 227 KiB smem of sm_90) [no diagnostic]
+        "#]],
     );
     check(
         &TRITON.replace("num_stages=6", "num_stages=$06"),
         expect![[r#"
-        num_stages = 6 in line 7 of integers: exceeds smem: 294912 of 232448
-        of matmul: smem 294912 -> smem 196608
-        best Some(4), next 5 exceeds smem: 245760 of 232448
-        Set `num_stages` to 4, the largest value that fits (5 takes 240 KiB of 227 KiB smem) [no diagnostic]
-    "#]],
+            num_stages = 6 in line 7 of integers: exceeds smem: 294912 of 232448
+            of matmul: smem 294912 -> smem 196608
+            best Some(4), next 5 exceeds smem: 245760 of 232448
+            Set `num_stages` to 4, the largest value that fits (5 takes 240 KiB of 227 KiB smem of sm_90) [no diagnostic]
+        "#]],
     );
     // The comment holds for both configurations.
     check(
         &TRITON.replace("BM=128", "BM=$0128"),
         expect![[r#"
-        BM = 128 in line 9 of powers of two: exceeds smem: 294912 of 232448
-        of matmul: smem 294912 -> smem 184320
-        best Some(32), next 64 exceeds smem: 245760 of 232448
-        Set `BM` to 32, the largest value that fits (64 takes 240 KiB of 227 KiB smem) [no diagnostic]
-    "#]],
+            BM = 128 in line 9 of powers of two: exceeds smem: 294912 of 232448
+            of matmul: smem 294912 -> smem 184320
+            best Some(32), next 64 exceeds smem: 245760 of 232448
+            Set `BM` to 32, the largest value that fits (64 takes 240 KiB of 227 KiB smem of sm_90) [no diagnostic]
+        "#]],
     );
 }
 
@@ -271,11 +287,11 @@ fn buffers_of_tlx() {
     check(
         &kernel.replace("STAGES: tl.constexpr = 4", "STAGES: tl.constexpr = $04"),
         expect![[r#"
-        STAGES = 4 in line 14 of integers: exceeds smem: 262216 of 232448
-        of product: smem 262304 -> smem 213152
-        best Some(3), next 4 exceeds smem: 262216 of 232448
-        Set `STAGES` to 3, the largest value that fits (4 takes 262216 B of 227 KiB smem) [capacity-exceeded]
-    "#]],
+            STAGES = 4 in line 14 of integers: exceeds smem: 262216 of 232448
+            of product: smem 262216 -> smem 213152
+            best Some(3), next 4 exceeds smem: 262216 of 232448
+            Set `STAGES` to 3, the largest value that fits (4 takes 262216 B of 227 KiB smem of sm_90) [capacity-exceeded]
+        "#]],
     );
     check(
         &kernel.replace("STAGES: tl.constexpr = 4", "STAGES: tl.constexpr = 3").replace("BK=64", "BK=$064"),
@@ -321,6 +337,49 @@ fn a_search_has_an_end() {
             Set `TILE` to 512, the largest value that fits (544 is refused) [no diagnostic]
         "#]],
     );
+}
+
+/// Another launch that comes to the same takes a row away, so that the rest are of others than they were.
+#[test]
+fn a_value_that_takes_a_configuration_away_is_not_known() {
+    let kernel = TRITON.split_once("@triton.autotune").expect("the decorator").0.to_owned()
+        + "# tilefit: a=fp16 b=fp16 c=fp16 BK=32 divisible=a,b,c,M,N,K arch=sm_90\n"
+        + &TRITON[TRITON.find("@triton.jit").expect("a kernel")..];
+    let launches = "
+def run(a, b, c, M, N, K):
+    matmul[(1,)](a, b, c, M, N, K, BM=128, BN=$0128)
+    matmul[(1,)](a, b, c, M, N, K, BM=128, BN=256)
+    matmul[(1,)](a, b, c, M, N, K, BM=1024, BN=1024)
+";
+    check(
+        &(kernel + launches),
+        expect![[r#"
+        BN = 128 in line 21 of powers of two: fits
+        of matmul: smem 49152 -> smem 221184
+        best Some(1024), next 2048 exceeds smem: 417792 of 232448
+        Set `BN` to 1024, the largest value that fits (2048 takes 408 KiB of 227 KiB smem of sm_90) [no diagnostic]
+    "#]],
+    );
+}
+
+/// Stages of trials are counted together: however many kernels depend on a number, a menu is there at once.
+#[test]
+fn what_somebody_waits_for_has_an_end() {
+    let head = "import pypto.language as pl\n\nN, TILE = 1024, 32\n";
+    let statements: String = (0..60).map(|nth| format!("        y{nth} = pl.add(x, x)\n")).collect();
+    let kernels = (0..40).map(|nth| {
+        format!(
+            "\n@pl.function(type=pl.FunctionType.InCore)\ndef k{nth}(a: pl.Tensor[[1024, 64], pl.FP32], out: pl.Out[pl.Tensor[[1024, 64], pl.FP32]]):\n    for i in pl.unroll(8):\n        x = pl.load(a, [i * TILE, 0], [TILE, 64])\n{statements}        out = pl.store(x, [i * TILE, 0], out)\n    return out\n"
+        )
+    });
+    let text = head.to_owned() + &kernels.collect::<String>();
+    let (analysis, file) = open(&text);
+    analysis.plans(file).expect("no edit");
+    let before = work::spent();
+    let _ = analysis.largest_fit_action(file, text.find("32").expect("the number")).expect("no edit");
+    let spent = work::spent() - before;
+    let most = Budget::of(Patience::Background).steps;
+    assert!(most / 2 < spent && spent <= most, "{spent} of {most}");
 }
 
 #[test]

@@ -135,7 +135,7 @@ pub(in crate::ide) fn peak(placed: &[&Placed]) -> (u64, u32) {
     let starts: BTreeSet<u32> = placed.iter().map(|it| it.live.start).collect();
     let live_at = |&at: &u32| {
         let live = placed.iter().filter(|it| it.live.start <= at && at < it.live.end);
-        (live.map(|it| it.low).sum::<u64>(), at)
+        (live.fold(0, |all: u64, it| all.saturating_add(it.low)), at)
     };
     let at_each = starts.iter().map(live_at);
     at_each.max_by_key(|&(bytes, at)| (bytes, std::cmp::Reverse(at))).unwrap_or((0, 0))

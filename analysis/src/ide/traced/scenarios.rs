@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::db::{CameTo, ScenarioRow, ScenarioTable};
+use crate::db::{ScenarioRow, ScenarioTable};
 use crate::eval::Constant;
 use crate::ide::plan_view::ScenarioView;
 
@@ -21,9 +21,9 @@ pub(in crate::ide) fn views(table: Option<&ScenarioTable>, selected: usize) -> V
         };
         let mut values: BTreeMap<_, _> = differing.iter().map(value).collect();
         values.extend(row.scenario.arch.map(|arch| ("arch".to_owned(), arch.to_string())));
-        let CameTo { verdict, smem, tmem, .. } = row.came_to;
-        let index = row.index;
-        ScenarioView { index, values, smem: smem.0, tmem: tmem.0, verdict: verdict.name(), selected: index == selected }
+        let came_to = row.came_to.clone();
+        let (smem, tmem, verdict) = (came_to.smem.0, came_to.tmem.0, came_to.verdict.name());
+        ScenarioView { index: row.index, values, smem, tmem, verdict, selected: row.index == selected, came_to }
     };
     table.rows.iter().map(view).collect()
 }

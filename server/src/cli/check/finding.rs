@@ -26,6 +26,8 @@ pub(super) struct FileRange {
     pub(super) cell: Option<usize>,
     pub(super) start: LineCol,
     pub(super) end: LineCol,
+    /// The first and the last line of the file; `None` in a notebook of which the lines are not known.
+    pub(super) lines: Option<[u32; 2]>,
 }
 
 impl Finding {
@@ -33,7 +35,10 @@ impl Finding {
         let place = |range: TextRange| {
             let TextRange { start, end } = source.document.within_part(range);
             let cell = source.cell(start);
-            FileRange { path: portable(path), cell, start: position(source, start), end: position(source, end) }
+            let (start, end) = (position(source, start), position(source, end));
+            let line = |at: LineCol| cell.map_or(Some(at.line), |cell| source.lines.in_file(cell, at.line));
+            let lines = line(start).zip(line(end)).map(<[u32; 2]>::from);
+            FileRange { path: portable(path), cell, start, end, lines }
         };
         let related = diagnostic.related.iter().map(|related| (place(related.range), related.message.clone()));
         let line_start = source.text[..diagnostic.range.start].rfind('\n').map_or(0, |at| at + 1);

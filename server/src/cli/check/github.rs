@@ -19,13 +19,14 @@ fn command(finding: &Finding) -> String {
     };
     let place = &finding.place;
     let mut line = format!("::{level} file={}", property(&place.path));
-    // Lines of a notebook would count in its JSON.
-    if place.cell.is_none() {
-        let _ = write!(line, ",line={},col={}", place.start.line, place.start.col);
-        // Columns are only understood on one line.
-        let _ = match place.end.line == place.start.line {
-            true => write!(line, ",endColumn={}", place.end.col),
-            false => write!(line, ",endLine={}", place.end.line),
+    if let Some([start, end]) = place.lines {
+        let _ = write!(line, ",line={start}");
+        // Columns of a notebook would count in its JSON, and are only understood on one line.
+        let _ = match place.cell {
+            Some(_) if start == end => Ok(()),
+            None if start == end => write!(line, ",col={},endColumn={}", place.start.col, place.end.col),
+            None => write!(line, ",col={},endLine={end}", place.start.col),
+            Some(_) => write!(line, ",endLine={end}"),
         };
     }
     let (title, message) = (property(finding.code.name()), data(&finding.named_message()));

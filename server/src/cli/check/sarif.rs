@@ -74,16 +74,20 @@ fn location(place: &FileRange) -> Value {
         "endLine": place.end.line,
         "endColumn": place.end.col,
     });
-    let artifact = json!({ "uri": uri(&place.path) });
-    match place.cell {
-        None => json!({ "physicalLocation": { "artifactLocation": artifact, "region": region } }),
-        // A region counts in the JSON that the file is, not in the cell.
-        Some(cell) => json!({
-            "physicalLocation": { "artifactLocation": artifact },
-            "logicalLocations": [{ "name": format!("cell {cell}") }],
-            "properties": { "cell": cell, "region": region },
-        }),
+    let mut physical = json!({ "artifactLocation": { "uri": uri(&place.path) } });
+    let Some(cell) = place.cell else {
+        physical["region"] = region;
+        return json!({ "physicalLocation": physical });
+    };
+    // A region counts in the JSON that the file is, not in the cell. What its columns are, nobody sees.
+    if let Some([start, end]) = place.lines {
+        physical["region"] = json!({ "startLine": start, "endLine": end });
     }
+    json!({
+        "physicalLocation": physical,
+        "logicalLocations": [{ "name": format!("cell {cell}") }],
+        "properties": { "cell": cell, "region": region },
+    })
 }
 
 /// What may not stand in the path of a URI reference.

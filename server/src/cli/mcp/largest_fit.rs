@@ -79,28 +79,31 @@ fn the_one<'c>(all: &'c [Constant], name: &str, line: Option<usize>, file: &str)
 
 fn said(found: &LargestFit, name: &str) -> String {
     let LargestFit { constant, present, best, next, values, tried, kernels, memories, .. } = found;
-    // Only a greater value that does not fit makes it the largest.
-    let is_largest = matches!(next, Some((_, Some(Verdict::Exceeds(_) | Verdict::Refused(_)))));
-    let known = if is_largest { "that fits" } else { "known to fit" };
     let now = format!("now {}, which {}", constant.value, words(present));
-    let mut text = match best {
-        Some(best) if *best == constant.value => format!("`{name}` = {best} is already the largest value {known}\n"),
-        Some(best) => format!("the largest value of `{name}` {known} is {best} ({now})\n"),
-        None => format!("found no value of `{name}` that fits ({now})\n"),
+    let known = if found.is_largest() { "that fits" } else { "known to fit" };
+    let mut text = match (best, next) {
+        (None, _) => format!("found no value of `{name}` that fits ({now})\n"),
+        (Some(best), None) => format!("`{name}` = {best} fits, and there is no greater value to try ({now})\n"),
+        (Some(best), Some((_, None))) => format!("`{name}` = {best} fits, and a greater value may fit too ({now})\n"),
+        (Some(best), _) if *best == constant.value => {
+            format!("`{name}` = {best} is already the largest value {known}\n")
+        }
+        (Some(best), _) => format!("the largest value of `{name}` {known} is {best} ({now})\n"),
     };
     let _ = match next {
         Some((value, Some(verdict))) => writeln!(text, "the next value, {value}, {}", words(verdict)),
-        Some((value, None)) => writeln!(text, "the next value, {value}, was not tried: the search ended before"),
-        None if best.is_some() => writeln!(text, "no greater value was tried"),
+        Some((value, None)) => writeln!(text, "the next value, {value}, was not tried: the search reached its limit"),
         None => Ok(()),
     };
-    for MemoryUse { kernel, memory, used, capacity } in memories[1].iter().take(MOST_MEMORIES) {
+    for MemoryUse { kernel, memory, used, capacity, .. } in memories[1].iter().take(MOST_MEMORIES) {
         let [used, capacity] = [used, capacity].map(|bytes| amount(memory, *bytes));
-        let _ = writeln!(text, "with {}, `{kernel}` uses {used} of {capacity} {memory}", best.unwrap_or_default());
+        let _ =
+            writeln!(text, "with {}, `{kernel}` uses at most {used} of {capacity} {memory}", best.unwrap_or_default());
     }
     if found.changes_parameters {
         let _ = writeln!(text, "note: this changes the shapes of kernel parameters, so callers must change too");
     }
+    let kernels: Vec<_> = kernels.iter().map(|(kernel, target)| format!("{kernel} ({target})")).collect();
     let _ = writeln!(text, "tried {} values ({values}); kernels that change: {}", tried.len(), kernels.join(", "));
     text
 }
@@ -109,11 +112,12 @@ fn said(found: &LargestFit, name: &str) -> String {
 fn words(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Fits => "fits".to_owned(),
-        Verdict::Exceeds(MemoryUse { kernel, memory, used, capacity }) => {
+        Verdict::Exceeds(MemoryUse { kernel, memory, used, capacity, .. }) => {
             let [used, capacity] = [used, capacity].map(|bytes| amount(memory, *bytes));
             format!("does not fit: `{kernel}` needs {used} of {memory}, {capacity} available")
         }
         Verdict::Refused(why) => format!("is refused: {why}"),
+        Verdict::Warned(why) => format!("has a new warning: {why}"),
         Verdict::Unknown(why) => format!("may or may not fit: {why}"),
     }
 }
@@ -124,12 +128,12 @@ fn structured(found: &LargestFit, name: &str) -> Value {
         "name": name,
         "line": found.constant.line,
         "present": { "value": found.constant.value, "verdict": verdict(&found.present), "memories": memories(&found.memories[0]) },
-        "largest": found.best.map(|best| json!({ "value": best, "memories": memories(&found.memories[1]) })),
+        "best": found.best.map(|best| json!({ "value": best, "is_largest": found.is_largest(), "memories": memories(&found.memories[1]) })),
         "next": found.next.as_ref().map(|(value, of)| json!({ "value": value, "verdict": of.as_ref().map(verdict) })),
         "changes_parameters": found.changes_parameters,
         "values": found.values,
         "tried": found.tried.iter().map(|(value, of)| json!([value, kind(of)])).collect::<Vec<_>>(),
-        "kernels": found.kernels,
+        "kernels": found.kernels.iter().map(|(name, target)| json!({ "name": name, "target": target })).collect::<Vec<_>>(),
     })
 }
 
@@ -142,6 +146,7 @@ fn kind(verdict: &Verdict) -> &'static str {
         Verdict::Fits => "fits",
         Verdict::Exceeds(_) => "exceeds",
         Verdict::Refused(_) => "refused",
+        Verdict::Warned(_) => "warned",
         Verdict::Unknown(_) => "unknown",
     }
 }
@@ -150,6 +155,6 @@ fn verdict(of: &Verdict) -> Value {
     match of {
         Verdict::Fits => json!({ "kind": kind(of) }),
         Verdict::Exceeds(used) => json!({ "kind": kind(of), "memory": memory(used) }),
-        Verdict::Refused(why) | Verdict::Unknown(why) => json!({ "kind": kind(of), "why": why }),
+        Verdict::Refused(why) | Verdict::Warned(why) | Verdict::Unknown(why) => json!({ "kind": kind(of), "why": why }),
     }
 }
