@@ -450,7 +450,7 @@ fn a_constant_can_be_set_to_the_largest_value_that_fits() {
     // By the number, and by its name in the kernel.
     let action = actions(&mut client, json!(1), ROWS, 8).expect("a smaller value");
     assert_eq!(actions(&mut client, json!(1), A + 1, 33).as_ref(), Some(&action));
-    let title = "Set `ROWS` to 32, the largest value that fits (64 takes 256 KiB of 184 KiB Vec)";
+    let title = "Set `ROWS` to 32, the largest value that fits (64 takes 256 KiB of 184 KiB Vec of ascend910b)";
     assert_eq!((&action["title"], &action["kind"]), (&json!(title), &json!("quickfix")));
     assert!(found.contains(&action["diagnostics"][0]), "{action}");
     // Not where an editor asks by itself, wherever the cursor comes.
