@@ -1,11 +1,12 @@
 //! The one door to the disk. What lies in a repository is not trusted: a file may be a link that leads out of it, a device
 //! without an end, a pipe that nothing ever comes out of.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use etcetera::{BaseStrategy as _, choose_base_strategy};
@@ -184,12 +185,34 @@ fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Res
 /// A folder of this process in the system's temporary one: nobody can guess its name, other users cannot read it, and it goes with the value.
 pub(crate) struct PrivateFolder(TempDir);
 
+/// Those that there are. A process that ends while threads still run drops no value of theirs.
+static PRIVATE_FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn private_folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    PRIVATE_FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Before the process ends.
+pub(crate) fn remove_private_folders() {
+    for folder in std::mem::take(&mut *private_folders()) {
+        let _ = fs::remove_dir_all(folder); // what is left is in a temporary folder
+    }
+}
+
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        private_folders().remove(self.path());
+    }
+}
+
 impl PrivateFolder {
     pub(crate) fn new() -> io::Result<PrivateFolder> {
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        Ok(PrivateFolder(builder.prefix("tilefit-").tempdir()?))
+        let folder = builder.prefix("tilefit-").tempdir()?;
+        private_folders().insert(folder.path().to_owned());
+        Ok(PrivateFolder(folder))
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -44,14 +44,15 @@ pub(super) fn transpose(
     let pool_tile = pages.like("trans_tmp_pool", pool, &tile);
     pages.create_as(pool_tile, pool);
     for page in 0..count {
-        let from = pages.slice(&format!("trans_page_{page}"), source, [rows, columns], page * rows, &tile);
-        let scratch = pages.slice(&format!("trans_tmp_{page}"), pool_tile, [rows, columns], page * rows, &tile);
+        let top = page.saturating_mul(rows);
+        let from = pages.slice(&format!("trans_page_{page}"), source, [rows, columns], top, &tile);
+        let scratch = pages.slice(&format!("trans_tmp_{page}"), pool_tile, [rows, columns], top, &tile);
         let turned = pages.like(&format!("trans_{page}"), [columns, rows], &tile);
         let axes = [0, 1].map(|axis| Operand::Scalar(Scalar::Int(axis)));
         let [one, other] = axes;
         pages.bind(turned, OpId::TRANSPOSE, vec![Operand::Var(from), one, other, Operand::Var(scratch)], Vec::new());
         let next = if page + 1 == count { result } else { pages.own(result, tall, &tile) };
-        let place = Operand::List(vec![int(page * columns), int(0)]);
+        let place = Operand::List(vec![int(page.saturating_mul(columns)), int(0)]);
         pages.bind(next, OpId::ASSEMBLE, vec![Operand::Var(whole), Operand::Var(turned), place], Vec::new());
         whole = next;
     }

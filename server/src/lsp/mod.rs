@@ -35,6 +35,7 @@ use messages::{frames, test_hooks};
 use outbox::Outbox;
 
 use crate::STACK_BYTES;
+use crate::disk::remove_private_folders;
 use crate::lsp::tasks::preview::PreviewFolder;
 
 /// Waiting requests cost a slot and no thread; with fewer slots, slow ones would keep edits and cancellations waiting.
@@ -64,8 +65,7 @@ pub(crate) fn serve() -> io::Result<()> {
     let session = Arc::new(Session::default());
     let told = Arc::clone(&session);
     let previews = PreviewFolder::default();
-    let shown = previews.clone();
-    let service = LspService::build(|client| Backend::new(client, queue, outbox, told, shown))
+    let service = LspService::build(|client| Backend::new(client, queue, outbox, told, previews))
         .custom_method(ext::VIEW_FILE_TEXT, Backend::view_file_text)
         .custom_method(ext::GENERATED_CODE, Backend::generated_code)
         .custom_method(ext::ALLOCATED_IR, Backend::allocated_ir)
@@ -86,7 +86,7 @@ pub(crate) fn serve() -> io::Result<()> {
             () = session.exit() => drop(tokio::time::timeout(GRACE, server).await),
         }
     });
-    previews.remove();
+    remove_private_folders();
     // A worker may still compute and the main loop still waits: neither is joined.
     std::process::exit(session.exit_code())
 }

@@ -31,8 +31,10 @@ impl Session {
         let file = root.join("kernel.py");
         fs::write(&file, text).expect("written");
         let python = python(&root, answer);
+        fs::create_dir(root.join("temporary")).expect("the target directory is writable");
         let mut command = Command::new(binary::tilefit());
-        let mut client = LspClient::spawn_command(command.arg("server").env("XDG_CACHE_HOME", root.join("cache")));
+        command.arg("server").env("XDG_CACHE_HOME", root.join("cache")).env("TMPDIR", root.join("temporary"));
+        let mut client = LspClient::spawn_command(&mut command);
         client.initialize(json!({
             "capabilities": capabilities,
             "workspaceFolders": [{ "uri": format!("file://{}", root.display()), "name": "workspace" }],
@@ -144,6 +146,18 @@ fn what_the_compiler_confirms_is_shown_until_an_edit() {
     assert_eq!(lens["command"]["title"], "SMEM 256/232448 · confirmed");
     session.edit();
     assert!(!session.hover().contains("confirmed"));
+}
+
+#[test]
+fn nothing_is_left_in_the_temporary_folder() {
+    let mut session = Session::new("temporary", "command", SAME);
+    session.command();
+    session.told();
+    let temporary = session.root.join("temporary");
+    let left = || fs::read_dir(&temporary).expect("a folder").count();
+    assert_eq!(left(), 1, "the driver");
+    assert!(session.client.shut_down().success());
+    assert_eq!(left(), 0);
 }
 
 #[test]

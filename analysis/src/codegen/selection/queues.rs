@@ -72,7 +72,7 @@ impl Selector<'_> {
                 None => "nullptr".to_string(),
             };
             let directions = if queue.direction == Direction::Both { 2 } else { 1 };
-            bytes = queue.slot_bytes.saturating_mul(directions * queue.slots).saturating_add(bytes);
+            bytes = queue.slot_bytes.saturating_mul(directions).saturating_mul(queue.slots).saturating_add(bytes);
         }
         let end = reserved.iter().map(|reservation| reservation.base + reservation.size).max().unwrap_or(0);
         if self.kernel.kind != KernelKind::Aic {

@@ -66,9 +66,9 @@ impl Preview {
     }
 }
 
-/// Where the files of a session lie. It is made for the first one, and goes with the session.
-#[derive(Clone, Default)]
-pub(crate) struct PreviewFolder(Arc<Mutex<Option<PrivateFolder>>>);
+/// Where the files of a session lie. It is made for the first one.
+#[derive(Default)]
+pub(crate) struct PreviewFolder(Mutex<Option<PrivateFolder>>);
 
 impl PreviewFolder {
     /// A file for the C++ of a kernel, one for each kernel of each source.
@@ -79,10 +79,6 @@ impl PreviewFolder {
             None => PrivateFolder::new()?,
         };
         Ok(folder.insert(made).file(source.as_str(), kernel, "cpp"))
-    }
-
-    pub(crate) fn remove(&self) {
-        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 
