@@ -158,6 +158,8 @@ fn wheel(workspace: &Workspace, platform: &Platform, profile: &str, out: &Path) 
     let (folder, target) = (&workspace.target, platform.target);
     let library = platform.library.into_iter().flat_map(|library| ["--zig", "--compatibility", library]);
     let compressed = ["--compression-level", "9"];
+    // Pages of 64 KiB, which kernels for aarch64 may have; built for smaller ones, the allocator refuses to start there.
+    let _pages = target.starts_with("aarch64").then(|| shell.push_env("JEMALLOC_SYS_WITH_LG_PAGE", "16"));
     cmd!(
         shell,
         "maturin build --profile {profile} --target-dir {folder} --target {target} --out {out} {compressed...}"
