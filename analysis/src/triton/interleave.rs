@@ -6,7 +6,7 @@ use super::program::{Block, Effect, Kind, Memory, Op, Program, Type, ValueId};
 use super::simplify::{Space, Written, written};
 use crate::work;
 
-pub fn interleave(body: &mut Block, program: &Program) {
+pub(super) fn interleave(body: &mut Block, program: &Program) {
     let mut places = Places { program, of: HashMap::new(), constants: HashSet::new(), uses: HashMap::new() };
     body.each(&mut |op| places.note(op));
     sink_in(body, &places);
