@@ -88,6 +88,7 @@ codes! {
     MissingMove "missing-move" Warning "one core reads a tile that only the other core writes";
     StorageMismatch "storage-mismatch" Error "an allocation is in another storage than what it reuses";
     UnusedSpec "unused-spec" Warning "no allocation uses a storage alias spec";
+    MergedSpecs "merged-specs" Warning "the compiler makes one storage alias spec of two that are equal";
     SpecTooSmall "spec-too-small" Error "the explicit size of a storage alias spec is below what its buffers need";
     InvalidOverlap "invalid-overlap" Error "an overlap definition that the compiler refuses";
     NotDivisible "not-divisible" Error "a buffer of an overlap tree would not start at a multiple of its size";

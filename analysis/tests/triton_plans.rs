@@ -200,6 +200,14 @@ fn random_tlx_kernels_are_laid_out_as_the_compiler_lays_them_out() {
     assert_eq!(compared("random/tlx"), (37, 23));
 }
 
+/// Each of a kind that was wrong: loops of TLX whose rounds overlap, equal loads and specs, both sides of a product in one half of tensor memory, copies
+/// that the compiler refuses.
+#[test]
+fn causes_of_wrong_numbers_are_laid_out_as_the_compiler_lays_them_out() {
+    assert_eq!(compared("causes/tlx"), (74, 44));
+    assert_eq!(compared("causes/gluon"), (18, 0));
+}
+
 /// What the compiler answered, as its driver says it, with the lines of the text that has a comment more.
 fn answer(case: &Value, moved_from: usize) -> Answer {
     let mut case = case.clone();

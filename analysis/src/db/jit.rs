@@ -145,7 +145,7 @@ pub(crate) fn jit_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
     let imports = imports(db, file);
     let is_gluon = scenario::is_gluon(ast, imports, scenario::function(ast)?);
     // What calls a kernel of TLX is a part of it.
-    let is_of_tlx = || front::mentions_tlx(ast, imports) || has_tlx(imports) && !calls_in(db, unit).is_empty();
+    let is_of_tlx = || front::mentions_tlx(ast, imports) || has_tlx(imports) && works_with_tlx(db, unit);
     if !is_gluon && is_of_tlx() {
         return None;
     }
@@ -162,6 +162,22 @@ pub(crate) fn jit_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
     let has_comment = unit.source(db).text.contains("tilefit:");
     let is_kernel = has_comment || (!is_method && !is_called() && !is_handed_on() && !is_helper());
     is_kernel.then_some(if is_gluon { Dialect::Gluon } else { Dialect::Triton })
+}
+
+/// Whether a function, or one that it calls, uses anything of TLX. Of functions of other files it is taken that they do.
+#[salsa::tracked(returns(copy), cycle_initial = uses_none)]
+fn works_with_tlx<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let file = unit.file(db);
+    let here = jit_functions(db, file);
+    front::mentions_tlx(syntax(db, unit), imports(db, file))
+        || calls_in(db, unit).iter().any(|call| match here.get(&call.callee) {
+            Some(&callee) => callee != unit && works_with_tlx(db, callee),
+            None => true,
+        })
+}
+
+fn uses_none<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> bool {
+    false
 }
 
 /// Whether a function returns anything, as no kernel does.

@@ -13,6 +13,7 @@ use crate::triton::device::{Arch, Compiler};
 use crate::triton::language;
 use crate::triton::layouts::{self, Hardware, Vendor};
 use crate::triton::live_ranges::Rules;
+use crate::triton::overlap;
 use crate::triton::plan::{Planned, plan};
 use crate::triton::products::{self, Machine};
 use crate::triton::program::{Memory, Program};
@@ -213,14 +214,21 @@ fn unheard_of(scenario: &Scenario) -> impl Iterator<Item = Reason> {
 
 /// A program after what the compiler does to it where it chooses layouts.
 fn compiled(mut program: Program, launch: &Launch, machine: &Machine, is_sure: bool) -> Program {
-    products::stage(&mut program, machine, is_sure);
-    reorder::lower(&mut program);
     let is_amd = machine.hardware.vendor == Vendor::Amd;
+    let is_tlx = launch.dialect == Dialect::Tlx && !is_amd;
+    if !(is_tlx && program.products.is_empty()) {
+        products::stage(&mut program, machine, is_sure);
+    }
+    if is_tlx {
+        overlap::overlap(&mut program, machine.stages, machine.flattens);
+    }
+    reorder::lower(&mut program);
     if !is_amd && machine.hardware.capability >= 100 {
         reorder::take_warps(&mut program, launch.warps);
     }
     if !is_amd {
         reorder::reorder(&mut program, machine.stages);
+        overlap::wait_for_products(&mut program);
     }
     program
 }
@@ -249,6 +257,7 @@ fn launch<'db>(
         arguments: BTreeMap::new(),
         dialect,
         specs: BTreeMap::new(),
+        merges_specs: compiler.map(|compiler| compiler != Compiler::Fork),
         divisible: scenario.divisible.clone(),
         open_loops: Vec::new(),
     };

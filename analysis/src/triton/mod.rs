@@ -8,11 +8,13 @@
 pub mod axis_info;
 pub mod device;
 pub mod host;
+mod interleave;
 pub mod language;
 pub mod layouts;
 pub mod live_ranges;
 pub mod liveness;
 pub(crate) mod members;
+pub mod overlap;
 pub mod plan;
 pub mod possible;
 pub mod products;

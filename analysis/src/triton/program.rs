@@ -40,6 +40,8 @@ pub struct Program {
     pub products: HashMap<ValueId, Product>,
     /// The indices of loops that the author wants to be one with those in them.
     pub flattened: HashSet<ValueId>,
+    /// The indices of loops whose products are to have one accumulator each.
+    pub keeping_accumulators: HashSet<ValueId>,
     /// Tensors that are loaded from global memory.
     pub loads: HashMap<ValueId, Load>,
 }
@@ -158,6 +160,8 @@ pub enum Kind {
     Allocation(BufferId),
     /// It needs shared memory while it runs.
     Scratch(ScratchId),
+    /// A product whose result is in tensor memory.
+    TensorProduct(TensorProduct),
     /// A load that goes through a buffer and a barrier that the source does not show. They are made for it when it is known to be needed.
     StagedLoad {
         staging: BufferId,
@@ -192,6 +196,27 @@ pub enum Kind {
         body: Block,
     },
     Yield,
+}
+
+/// `tcgen05`: which operands of the operation are what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TensorProduct {
+    pub accumulator: usize,
+    /// A left side of 64 rows in tensor memory.
+    pub half: Option<usize>,
+    pub adds: Adds,
+    /// Nobody is told when it is done: the compiler waits for it.
+    pub is_waited_for: bool,
+}
+
+/// Whether a product is added to what is in its accumulator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Adds {
+    Always,
+    Never,
+    /// Where an operand of the operation says so.
+    If(usize),
+    Unknown,
 }
 
 #[derive(Debug, Clone, PartialEq)]

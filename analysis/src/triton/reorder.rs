@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::interleave;
 use super::program::{Block, Buffer, Effect, Kind, Op, Program, Task, Type, ValueId};
 use super::simplify::unused;
 use crate::work;
@@ -65,6 +66,7 @@ fn stored_again(
 pub fn reorder(program: &mut Program, stages: i64) {
     let mut body = std::mem::take(&mut program.body);
     pipelined_stores(&mut body, &program.buffers, stages);
+    interleave::interleave(&mut body, program);
     let mut uses = Uses::default();
     uses.count(&body, None);
     sink_loads(&mut body, &uses, None);

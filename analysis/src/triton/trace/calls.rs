@@ -346,6 +346,8 @@ impl Tracer<'_> {
                     },
                 };
                 self.is_flattened = args.named("flatten").and_then(Value::truth) == Some(true);
+                let keeps = args.named("disallow_acc_multi_buffer").and_then(Value::truth);
+                self.keeps_accumulators = keeps == Some(true);
                 if args.named("warp_specialize").and_then(Value::truth) == Some(true) && !self.is_amd() {
                     self.specialized.get_or_insert(frame.call.unwrap_or(Origin::Expr(iter)));
                 }

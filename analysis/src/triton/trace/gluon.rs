@@ -131,6 +131,35 @@ const EFFECTS: [&str; 58] = [
     "thread_barrier",
 ];
 
+/// Functions that Triton 3.8 has and 3.9 has not, and what does the same in both.
+const REMOVED: [(&str, Option<&str>); 7] = [
+    ("tma.async_copy_global_to_shared", Some("tma.async_load")),
+    ("tma.async_copy_global_to_shared_im2col", Some("tma.async_load_im2col")),
+    ("tma.async_copy_shared_to_global", Some("tma.async_store")),
+    ("async_copy.async_copy_global_to_shared", Some("async_copy.async_load")),
+    ("mbarrier.fence_init_release_cluster", None),
+    ("cluster.arrive", None),
+    ("cluster.wait", None),
+];
+
+/// Copies through descriptors, with the position and the name of the buffer.
+const COPIES: [(&str, usize, &str); 14] = [
+    ("tma.async_load", 3, "result"),
+    ("tma.async_copy_global_to_shared", 3, "result"),
+    ("tma.async_load_im2col", 4, "result"),
+    ("tma.async_copy_global_to_shared_im2col", 4, "result"),
+    ("tma.async_gather", 4, "result"),
+    ("tma.async_store", 2, "src"),
+    ("tma.async_copy_shared_to_global", 2, "src"),
+    ("tma.async_scatter", 3, "src"),
+    ("tma.async_atomic_add", 2, "src"),
+    ("tma.async_atomic_min", 2, "src"),
+    ("tma.async_atomic_max", 2, "src"),
+    ("tma.async_atomic_and", 2, "src"),
+    ("tma.async_atomic_or", 2, "src"),
+    ("tma.async_atomic_xor", 2, "src"),
+];
+
 /// Reductions along an axis to one value.
 const REDUCTIONS: [&str; 7] = ["sum", "max", "min", "xor_sum", "reduce_or", "argmax", "argmin"];
 
@@ -191,12 +220,22 @@ impl Tracer<'_> {
         if let Some(value) = self.library_call(frame, expr, name, &args) {
             return value;
         }
+        self.check_removed(frame, expr, name);
         if let Some(&effect) = EFFECTS.iter().find(|&&known| known == name) {
             if name.starts_with("tma.") {
                 self.takes_descriptor(&args);
+                self.check_copied(frame, expr, name, &args);
             }
-            let operands = self.operands(frame, expr, &args.all());
-            self.effect(frame, expr, effect, operands);
+            match args.get(2, "acc").cloned() {
+                Some(Value::TensorMemory(acc)) if name == "tcgen05_mma" => {
+                    let adds = args.named("use_acc").cloned();
+                    self.tensor_product(frame, expr, effect, (&args, &acc, adds), false);
+                }
+                _ => {
+                    let operands = self.operands(frame, expr, &args.all());
+                    self.effect(frame, expr, effect, operands);
+                }
+            }
             // It tells barriers when it is done.
             if let Some(barriers) = args.named("mbarriers").filter(|it| !matches!(it, Value::None)) {
                 let barriers = self.operands(frame, expr, std::slice::from_ref(barriers));
@@ -250,6 +289,33 @@ impl Tracer<'_> {
             "range" | "static_range" => unknown("`range` outside a `for`"),
             "warp_specialize" => self.warp_specialize(frame, expr, &args),
             _ => self.layout_call(name, &args).unwrap_or_else(|| self.memory_call(frame, expr, name, args)),
+        }
+    }
+
+    /// Says where a function is called that the compiler has no longer.
+    fn check_removed(&mut self, frame: &Frame, expr: ExprId, name: &str) {
+        if self.launch.dialect != Dialect::Gluon || self.launch.hardware.compiler != Compiler::Triton39 {
+            return;
+        }
+        let Some((_, instead)) = REMOVED.iter().find(|(removed, _)| *removed == name) else { return };
+        let message = match instead {
+            Some(instead) => format!("Triton 3.9 has no `{name}`: `{instead}` does the same, in Triton 3.8 too"),
+            None => format!("Triton 3.9 has no `{name}`, which Triton 3.8 has"),
+        };
+        self.refuse(frame, expr, Code::Rejected, message);
+    }
+
+    /// Copies through descriptors take buffers of one kind of layout (`verifyTMAEncoding` in `lib/Dialect/TritonNvidiaGPU/IR/Ops.cpp`).
+    fn check_copied(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) {
+        let Some(&(_, place, parameter)) = COPIES.iter().find(|(copy, ..)| *copy == name) else { return };
+        let Some(Value::Shared(Shared { layout: Some(layout), shape, dtype, .. })) = args.get(place, parameter) else {
+            return;
+        };
+        if !matches!(**layout, SharedLayout::Nvmma(_)) {
+            let message = format!(
+                "the buffer of a copy through a descriptor has an `NVMMASharedLayout`, and this one has another layout; `gl.NVMMASharedLayout.get_default_for({shape:?}, gl.{dtype})` is one that fits"
+            );
+            self.refuse(frame, expr, Code::InvalidOperand, message);
         }
     }
 
@@ -1131,7 +1197,7 @@ impl Tracer<'_> {
         let mut inputs = [&[first], &inputs[1..]].concat();
         if name != "associative_scan" {
             for input in &mut inputs {
-                let dtype = accumulated("sum", input.dtype, args.named("dtype"));
+                let dtype = self.scanned(name, input.dtype, args.named("dtype"));
                 let value = Value::Tensor(input.clone());
                 if dtype != input.dtype
                     && let Value::Tensor(cast) = self.elementwise(frame, expr, "cast", &[value], Some(dtype))
@@ -1158,6 +1224,16 @@ impl Tracer<'_> {
         let made = inputs.iter().zip(results).map(|(input, id)| Value::Tensor(Tensor { id, ..input.clone() }));
         let made: Vec<Value> = made.collect();
         if let [one] = made.as_slice() { one.clone() } else { Value::tuple(made) }
+    }
+
+    /// The element type in which `cumsum` and `cumprod` compute (`triton/language/standard.py`): Triton 3.8 widens `bfloat16`, and integers for sums
+    /// only.
+    fn scanned(&self, name: &str, dtype: Dtype, asked: Option<&Value>) -> Dtype {
+        if self.launch.hardware.compiler != Compiler::Triton38 {
+            return accumulated("sum", dtype, asked);
+        }
+        let dtype = if dtype.name == "bfloat16" { Dtype::named("float32") } else { dtype };
+        if name == "cumsum" { accumulated("sum", dtype, asked) } else { dtype }
     }
 
     fn gather(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
@@ -1396,6 +1472,14 @@ impl Tracer<'_> {
             return self.unknown_call(frame, expr, Reason::new("the block of a descriptor is not known"), args);
         };
         let dtype = base.dtype.element();
+        if let Some(Value::SharedLayout(layout)) = args.get(4, "layout")
+            && !matches!(**layout, SharedLayout::Nvmma(_))
+        {
+            let message = format!(
+                "a descriptor has an `NVMMASharedLayout`; `gl.NVMMASharedLayout.get_default_for({block:?}, gl.{dtype})` is one that fits"
+            );
+            self.refuse(frame, expr, Code::InvalidOperand, message);
+        }
         let layout = match args.get(4, "layout") {
             Some(Value::SharedLayout(layout)) => Some(layout.clone()),
             None | Some(Value::None) => Some(Rc::new(super::arguments::default_layout(&block, dtype))),

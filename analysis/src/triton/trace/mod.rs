@@ -95,6 +95,8 @@ pub struct Launch {
     pub dialect: Dialect,
     /// What storage alias specs come to, by the call that makes one: bytes or columns.
     pub specs: BTreeMap<ExprId, Result<u64, Reason>>,
+    /// Whether the compiler makes one spec of several that are equal, where that is known.
+    pub merges_specs: Option<bool>,
     /// Arguments that are multiples of 16, where that is known.
     pub divisible: Option<BTreeSet<String>>,
     /// What to take of the loops whose bounds hang on a number that has no value, in the order in which they are met; of all others, several rounds.
@@ -249,12 +251,14 @@ impl<'a> Tracer<'a> {
             constexprs: 0,
             unpinned: BTreeMap::new(),
             allocated: BTreeMap::new(),
+            specs: Vec::new(),
             learnt,
             widest: HashMap::new(),
             is_overrated: false,
             products: HashMap::new(),
             accesses: Accesses::default(),
             is_flattened: false,
+            keeps_accumulators: false,
             carries: false,
             regions: vec![0],
             last_region: 0,
@@ -312,6 +316,8 @@ struct Tracer<'a> {
     unpinned: BTreeMap<BufferId, u64>,
     /// All of a buffer, and what is laid over it.
     allocated: BTreeMap<ValueId, BufferId>,
+    /// Storage alias specs in shared memory by the size that the author gives them, if any.
+    specs: Vec<(Option<Option<i64>>, Value)>,
     /// What is evaluated is the text of a scenario.
     is_scenario: bool,
     /// The first automatic layout is the slice of the second along a dimension.
@@ -338,6 +344,8 @@ struct Tracer<'a> {
     carries: bool,
     /// The loop that comes next is to be made one with those in it.
     is_flattened: bool,
+    /// The loop that comes next is to have one accumulator for each product.
+    keeps_accumulators: bool,
     /// The blocks that are being filled, by number, innermost last.
     regions: Vec<u32>,
     last_region: u32,

@@ -441,7 +441,11 @@ impl Tracer<'_> {
                     let layout = self.known(layout)?;
                     layouts::scan_bytes(&narrow(shape)?, *axis, bits, &layout, hardware)
                 };
-                Bytes::of(told(widest(bits), size()), bits.iter().map(|&bits| bytes_of(shape, bits)).sum())
+                // Each warp has one partial result of what is beside the axis, also where several have the same elements.
+                let along = shape.get(*axis).copied().unwrap_or(1).max(self.launch.warps);
+                let spread: Vec<u64> =
+                    shape.iter().enumerate().map(|(i, &extent)| if i == *axis { along } else { extent }).collect();
+                Bytes::of(told(widest(bits), size()), bits.iter().map(|&bits| bytes_of(&spread, bits)).sum())
             }
             Asked::Gather { source, index, axis, bits } => {
                 let size = || {
