@@ -19,12 +19,13 @@ Each cell is planned as a copy of the kernel with a scenario comment, and falls 
   REFUSED-FITS the compiler refuses, and the plan is exact and has no error
   FALSE-ERROR  an error, although the compiler accepts and the memory fits
   FALSE-FITS   a total that cannot exceed the capacity, although it does (also counted as wrong above where it is)
+  CAPACITY     the capacity of another device
 and for tensor memory, on top: tmem-exact, tmem-inside, TMEM-WRONG, tmem-absent.
 """
 import argparse, collections, glob, json, os, re, subprocess, sys, tempfile
 
 TENSOR_MEMORY = 512
-BAD = ("EXACT-WRONG", "BOUND-WRONG", "REFUSED-FITS", "FALSE-ERROR", "FALSE-FITS", "TMEM-WRONG")
+BAD = ("EXACT-WRONG", "BOUND-WRONG", "REFUSED-FITS", "FALSE-ERROR", "FALSE-FITS", "CAPACITY", "TMEM-WRONG")
 ORDER = BAD + ("exact", "inside", "no-bound", "absent", "refused-ok", "tmem-exact", "tmem-inside", "tmem-absent")
 
 
@@ -145,6 +146,8 @@ def verdicts(case, plan):
     if errors and not over:
         found.append("FALSE-ERROR")
     capacity = (spaces.get("smem") or {}).get("capacity", case["limit"])
+    if capacity != case["limit"]:
+        found.append("CAPACITY")
     if case["shared"] > case["limit"] and shared and shared[1] is not None and shared[1] <= capacity and not errors:
         found.append("FALSE-FITS")
     return found
