@@ -878,6 +878,157 @@ def amd_product(r):
     return d.kernel([case(f"hip:{gfx}", warps, {"a_ptr": "*" + dtype, "b_ptr": "*" + dtype, "c_ptr": "*" + r.choice([dtype, "fp32"]), "K": "i32"}, {n.M: bm, n.N: bn, n.K: bk, n.stages: s}, ["a_ptr", "b_ptr", "c_ptr"]) for s in r.sample([1, 2, 3], 2)])
 
 
+# ---- other ranks, arguments of reductions, scattered memory ------------------------------------------------------------------
+def ranks(r):
+    """Tiles of rank one and three: reductions with several values, scans, conversions, buffers, descriptors."""
+    d = Draft(r, "ranks", HOPPER if r.random() < .5 else "")
+    w = d.body
+    warps, rank = r.choice([1, 2, 4, 4, 8]), r.choice([1, 1, 3])
+    dtype = r.choice(["fp16", "bf16", "fp32", "i32", "i8", "i64"])
+    shape = [r.choice([64, 128, 256, 1024, 2048])] if rank == 1 else [r.choice([2, 4, 8]), r.choice([8, 16, 32]), r.choice([16, 32, 64])]
+    desc = bool(d.header != HEADER) and r.random() < .6 and dtype != "i64"
+    for p in ("x_desc" if desc else "x_ptr", "y_ptr", "i_ptr", "n"):
+        d.param(p)
+    d.helper("@gluon.jit\ndef larger(v0, i0, v1, i1):\n    take = (v0 > v1) | ((v0 == v1) & (i0 < i1))\n    return gl.where(take, v0, v1), gl.where(take, i0, i1)\n\n\n@gluon.jit\ndef plus(a, b):\n    return a + b\n\n\n@gluon.jit\ndef affine(a0, b0, a1, b1):\n    return a0 * a1, b0 * a1 + b1\n")
+    for j in range(2):
+        w(f"l{j}: gl.constexpr = {blocked(r, warps, rank)}")
+
+    def at(layout):
+        if rank == 1:
+            return f"gl.arange(0, {shape[0]}, layout={layout})"
+        slices = [f"gl.SliceLayout(1, gl.SliceLayout(2, {layout}))", f"gl.SliceLayout(0, gl.SliceLayout(2, {layout}))", f"gl.SliceLayout(0, gl.SliceLayout(1, {layout}))"]
+        a, b, c = [f"gl.arange(0, {extent}, layout={s})" for extent, s in zip(shape, slices)]
+        return f"{a}[:, None, None] * {shape[1] * shape[2]} + {b}[None, :, None] * {shape[2]} + {c}[None, None, :]"
+    if desc:
+        w("tile = gl.allocate_shared_memory(x_desc.dtype, x_desc.block_shape, x_desc.layout)\nready = mbarrier.allocate_mbarrier()\nmbarrier.init(ready, count=1)\nmbarrier.expect(ready, x_desc.nbytes_per_cta)")
+        w(f"tma.async_load(x_desc, [{', '.join(['0'] * rank)}], ready, tile)\nmbarrier.wait(ready, 0)\nmbarrier.invalidate(ready)\nv = tile.load(l0)")
+    else:
+        w(f"v = gl.load(x_ptr + {at('l0')})")
+    for _ in range(r.choice([1, 2, 3, 4])):
+        axis = r.randrange(rank)
+        down = lambda fn: f"v = v - gl.expand_dims({fn}, {axis}).to(v.dtype)" if rank > 1 else f"v = v - {fn}.to(v.dtype)"
+        what = r.choice(["arg", "arg", "sum", "max", "scan", "scan2", "convert", "buffer", "loop", "xor", "prod", "reshape"])
+        if what == "arg":
+            kind = r.choice(["gl.int32", "gl.int32", "gl.int64", "gl.int16"])
+            w(f"ids = (gl.zeros({shape}, gl.int32, l0) + 1).to({kind})\ntop, where = gl.reduce((v, ids), {axis}, larger)\n" + down("top") + f"\nv = v + {'gl.expand_dims(where, %d)' % axis if rank > 1 else 'where'}.to(v.dtype)")
+        elif what in ("sum", "max", "xor"):
+            if what == "xor" and dtype not in ("i32", "i8", "i64"):
+                continue
+            w(down({"sum": f"gl.sum(v, axis={axis})", "max": f"gl.{r.choice(['max', 'min'])}(v, axis={axis})", "xor": f"gl.xor_sum(v, axis={axis})"}[what]))
+        elif what == "scan":
+            w(f"v = gl.associative_scan(v, {axis}, plus{r.choice(['', ', reverse=True'])})")
+        elif what == "prod":
+            w(f"v = gl.{r.choice(['cumsum', 'cumprod'])}(v, axis={axis}).to(v.dtype)")
+        elif what == "scan2":
+            w(f"v, carried = gl.associative_scan((v, v + 1), {axis}, affine)")
+        elif what == "convert":
+            w("v = gl.convert_layout(gl.convert_layout(v, l1) + 1, l0)")
+        elif what == "buffer":
+            order = list(range(rank - 1, -1, -1))
+            w(f"b{len(w.rows)} = gl.allocate_shared_memory(v.dtype, {shape}, gl.SwizzledSharedLayout({r.choice([1, 1, 4])}, 1, 1, {order}), v)\nv = v + b{len(w.rows)}.load(l0)")
+        elif what == "loop":
+            w(f"for i{len(w.rows)} in range(n):\n    v = v + gl.convert_layout(v * 2, l0)\n    " + down(f"gl.sum(v, axis={axis})"))
+        elif what == "reshape" and rank == 3:
+            flat = f"gl.BlockedLayout([1, 4], [4, 8], [{warps}, 1], [1, 0])"
+            w(f"f = gl.convert_layout(gl.reshape(v, [{shape[0] * shape[1]}, {shape[2]}]), {flat})\ngl.store(i_ptr + gl.arange(0, {shape[2]}, layout=gl.SliceLayout(0, {flat})), gl.sum(f, axis=0).to(gl.int32))")
+    w(f"gl.store(y_ptr + {at('l1')}, gl.convert_layout(v, l1).to(y_ptr.dtype.element_ty))")
+    signature = {"x_desc" if desc else "x_ptr": tensordesc(dtype, shape) if desc else "*" + dtype, "y_ptr": "*" + r.choice([dtype, "fp32"]), "i_ptr": "*i32", "n": "i32"}
+    return d.kernel([case(f"cuda:{r.choice([90, 90, 100] + ([] if desc else [80, 86, 120]))}", warps, signature, {}, [p for p in signature if p.endswith("ptr")])])
+
+
+def scattered(r):
+    """Shared memory gathered from, scattered to, counted into; slices of tiles."""
+    d = Draft(r, "scattered")
+    w = d.body
+    warps, h, wd, dtype = r.choice([2, 4, 4, 8]), r.choice([16, 32, 64]), r.choice([32, 64, 128]), r.choice(["fp32", "i32", "fp16"])
+    for p in ("x_ptr", "i_ptr", "y_ptr", "n"):
+        d.param(p)
+    d.helper(OFFSETS)
+    w(f"l: gl.constexpr = {blocked(r, warps)}\nat = tile_offsets({h}, {wd}, l)\nv = gl.load(x_ptr + at)\npick = gl.load(i_ptr + at)")
+    form = lambda: r.choice([f"gl.SwizzledSharedLayout({r.choice([1, 4])}, 1, {r.choice([1, 4])}, [1, 0])", "gl.SwizzledSharedLayout(1, 1, 1, [1, 0])", f"gl.PaddedSharedLayout.with_identity_for([[{wd}, 4]], [{h}, {wd}], [1, 0])"])
+    w(f"a = gl.allocate_shared_memory(v.dtype, [{h}, {wd}], {form()}, v)")
+    for _ in range(r.choice([1, 2, 3])):
+        axis = r.randrange(2)
+        what = r.choice(["gather", "scatter", "atomic", "slice", "again", "loop"])
+        if what == "gather":
+            w(f"v = v + a.gather(pick, axis={axis})")
+        elif what == "scatter":
+            w(f"a.scatter(v, pick, axis={axis})\nv = a.load(l)")
+        elif what == "atomic":
+            w(f"old = a.atomic_scatter_{r.choice(['add', 'max', 'min'])}(v, pick, axis={axis})" + r.choice(["", "\nv = v + old"]))
+        elif what == "slice":
+            w(f"part = a.slice({r.choice([0, h // 2])}, {h // 2}, dim=0).load(l)\ngl.store(y_ptr + tile_offsets({h // 2}, {wd}, l), part.to(y_ptr.dtype.element_ty))")
+        elif what == "again":
+            w(f"b{len(w.rows)} = gl.allocate_shared_memory(v.dtype, [{h}, {wd}], {form()})\nb{len(w.rows)}.store(v)\nv = b{len(w.rows)}.gather(pick, axis={axis})")
+        else:
+            w(f"for i{len(w.rows)} in range(n):\n    a.store(v)\n    v = v + a.gather(pick, axis={axis})")
+    w("gl.store(y_ptr + at, v.to(y_ptr.dtype.element_ty))")
+    return d.kernel([case(f"cuda:{r.choice([80, 90, 100])}", warps, {"x_ptr": "*" + dtype, "i_ptr": "*i32", "y_ptr": "*" + r.choice([dtype, "fp32"]), "n": "i32"}, {}, ["x_ptr", "i_ptr", "y_ptr"])])
+
+
+def scaled(r):
+    """Block-scaled products: operands in shared memory, scales in tensor memory."""
+    d = Draft(r, "scaled", BLACKWELL.replace("allocate_tensor_memory,", "TensorMemoryScalesLayout, allocate_tensor_memory,").replace("tcgen05_mma, tma", "tcgen05_mma_scaled, tma"))
+    w, S = d.body, d.n.stages
+    warps, bn, bk = r.choice([4, 8]), r.choice([32, 64, 128, 256]), r.choice([64, 128, 256])
+    fp4 = r.random() < .4
+    for p in ("a_desc", "b_desc", "c_ptr", "sa_ptr", "sb_ptr", "K"):
+        d.param(p)
+    d.param(S, True)
+    d.param("VEC", True)
+    vec = 32
+    w("M: gl.constexpr = a_desc.block_shape[0]\nN: gl.constexpr = b_desc.block_shape[0]\nBK: gl.constexpr = a_desc.block_shape[1]" + (" * 2" if fp4 else ""))
+    w(f"a = gl.allocate_shared_memory(a_desc.dtype, [{S}] + a_desc.block_shape, a_desc.layout)\nb = gl.allocate_shared_memory(b_desc.dtype, [{S}] + b_desc.block_shape, b_desc.layout)")
+    w(f"sa = allocate_tensor_memory(sa_ptr.dtype.element_ty, [M, BK // VEC], TensorMemoryScalesLayout())\nsb = allocate_tensor_memory(sb_ptr.dtype.element_ty, [N, BK // VEC], TensorMemoryScalesLayout())")
+    w("acc = allocate_tensor_memory(gl.float32, [M, N], TensorMemoryLayout([M, N], col_stride=1))")
+    w(f"bars = mbarrier.allocate_mbarrier(batch={S})\ndone = mbarrier.allocate_mbarrier()\nmbarrier.init(done, count=1)\nfor i in gl.static_range({S}):\n    mbarrier.init(bars.index(i), count=1)\nuse_acc = False\ncount = 0")
+    d.helper(OFFSETS)
+    with w.under("for k in range(0, K, BK):"):
+        w(f"s = count % {S}\nmbarrier.expect(bars.index(s), a_desc.nbytes_per_cta + b_desc.nbytes_per_cta)\ntma.async_load(a_desc, [0, k], bars.index(s), a.index(s))\ntma.async_load(b_desc, [0, k], bars.index(s), b.index(s))")
+        w("sa_layout: gl.constexpr = sa.get_reg_layout()\nsb_layout: gl.constexpr = sb.get_reg_layout()")
+        w("sa.store(gl.load(sa_ptr + tile_offsets(M, BK // VEC, sa_layout)))\nsb.store(gl.load(sb_ptr + tile_offsets(N, BK // VEC, sb_layout)))")
+        fmt = "e2m1" if fp4 else r.choice(["e4m3", "e5m2"])
+        w(f"mbarrier.wait(bars.index(s), (count // {S}) & 1)\ntcgen05_mma_scaled(a.index(s), b.index(s).permute((1, 0)), acc, sa, sb, \"{fmt}\", \"{fmt}\", use_acc=use_acc)\ntcgen05_commit(done)\nmbarrier.wait(done, count & 1)\nuse_acc = True\ncount += 1")
+    w(f"out: gl.constexpr = {usual(warps, 32, 4)}\ngl.store(c_ptr + tile_offsets(M, N, out), gl.convert_layout(acc.load(), out).to(c_ptr.dtype.element_ty))")
+    dtype = "u8" if fp4 else {"e4m3": "fp8e4nv", "e5m2": "fp8e5"}[fmt]
+    width = lambda rows: tensordesc_u8((rows, bk // 2)) if fp4 else tensordesc(dtype, (rows, bk))
+    return d.kernel([case("cuda:100", warps, {"a_desc": width(128), "b_desc": width(bn), "c_ptr": "*" + r.choice(["fp16", "fp32"]), "sa_ptr": "*u8", "sb_ptr": "*u8", "K": "i32"}, {S: s, "VEC": vec}, ["c_ptr", "sa_ptr", "sb_ptr"]) for s in r.sample([1, 2, 3], 2)])
+
+
+def tensordesc_u8(shape):
+    return tensordesc("i8", shape).replace("<i8[", "<u8[")
+
+
+def written_well(r):
+    """The style of long kernels: aggregates that own buffers and counters, constexpr functions that choose layouts, tuples, defaults."""
+    arch = r.choice([90, 100])
+    d = Draft(r, f"written_well_{arch}", HOPPER if arch == 90 else BLACKWELL)
+    w, S = d.body, d.n.stages
+    warps, dtype = r.choice([4, 4, 8]), r.choice(["fp16", "bf16"])
+    bm, bn, bk = 128, r.choice([64, 128]), r.choice([32, 64])
+    d.header += "\nBARRIER_COUNT = gl.constexpr(1)\n"
+    d.helper("@gluon.constexpr_function\ndef pick_layout(shape, num_warps, vector=8):\n    lanes = min(32, shape[1] // vector)\n    return gl.BlockedLayout([1, vector], [32 // lanes, lanes], [num_warps, 1], [1, 0])\n")
+    d.helper("@gluon.aggregate\nclass Counter:\n    index: gl.tensor\n    phase: gl.tensor\n    depth: gl.constexpr\n\n    @gluon.jit\n    def create(phase, depth: gl.constexpr):\n        return Counter(gl.to_tensor(0), gl.to_tensor(phase), depth)\n\n    @gluon.jit\n    def next(self):\n        index = self.index + 1\n        rolled = index == self.depth\n        return Counter(gl.where(rolled, 0, index), gl.where(rolled, self.phase ^ 1, self.phase), self.depth)\n")
+    d.helper("@gluon.aggregate\nclass Channel:\n    tiles: gl.shared_memory_descriptor\n    ready: gl.shared_memory_descriptor\n    free: gl.shared_memory_descriptor\n    depth: gl.constexpr\n\n    @gluon.jit\n    def create(desc, depth: gl.constexpr):\n        tiles = gl.allocate_shared_memory(desc.dtype, [depth] + desc.block_shape, desc.layout)\n        ready = mbarrier.allocate_mbarrier(batch=depth)\n        free = mbarrier.allocate_mbarrier(batch=depth)\n"
+             "        for i in gl.static_range(depth):\n            mbarrier.init(ready.index(i), count=BARRIER_COUNT)\n            mbarrier.init(free.index(i), count=BARRIER_COUNT)\n        return Channel(tiles, ready, free, depth)\n\n    @gluon.jit\n    def fill(self, counter, desc, at):\n        mbarrier.wait(self.free.index(counter.index), counter.phase ^ 1)\n        mbarrier.expect(self.ready.index(counter.index), desc.nbytes_per_cta)\n        tma.async_load(desc, at, self.ready.index(counter.index), self.tiles.index(counter.index))\n        return counter.next()\n\n"
+             "    @gluon.jit\n    def take(self, counter):\n        mbarrier.wait(self.ready.index(counter.index), counter.phase)\n        return self.tiles.index(counter.index)\n\n    @gluon.jit\n    def release(self, counter):\n        mbarrier.arrive(self.free.index(counter.index), count=1)\n        return counter.next()\n")
+    d.helper("@gluon.jit\ndef load(a_desc, b_desc, a_channel, b_channel, K, depth: gl.constexpr):\n    counter = Counter.create(0, depth)\n    other = Counter.create(0, depth)\n    for k in range(0, K, a_desc.block_shape[1]):\n        counter = a_channel.fill(counter, a_desc, [gl.program_id(0) * a_desc.block_shape[0], k])\n        other = b_channel.fill(other, b_desc, [k, gl.program_id(1) * b_desc.block_shape[1]])\n")
+    tail = "    out: gl.constexpr = pick_layout([M, N], gl.num_warps())\n    rows = gl.program_id(0) * M + gl.arange(0, M, layout=gl.SliceLayout(1, out))\n    columns = gl.arange(0, N, layout=gl.SliceLayout(0, out))\n    gl.store(c_ptr + rows[:, None] * N + columns[None, :], gl.convert_layout(value.to(c_ptr.dtype.element_ty), out))\n"
+    if arch == 90:
+        d.helper("@gluon.jit\ndef multiply(a_channel, b_channel, c_ptr, K, M: gl.constexpr, N: gl.constexpr, BK: gl.constexpr, depth: gl.constexpr):\n    mma: gl.constexpr = gl.NVMMADistributedLayout(version=[3, 0], warps_per_cta=[gl.num_warps(), 1], instr_shape=[16, N, 16])\n    value = gl.zeros([M, N], gl.float32, mma)\n    counter = Counter.create(0, depth)\n    for k in range(0, K, BK):\n        a = a_channel.take(counter)\n        b = b_channel.take(counter)\n        value = warpgroup_mma(a, b, value, is_async=True)\n"
+                 "        value = warpgroup_mma_wait(num_outstanding=0, deps=(value, ))\n        done = a_channel.release(counter)\n        counter = b_channel.release(counter)\n" + tail)
+    else:
+        d.helper("@gluon.jit\ndef multiply(a_channel, b_channel, c_ptr, K, M: gl.constexpr, N: gl.constexpr, BK: gl.constexpr, depth: gl.constexpr):\n    acc = allocate_tensor_memory(gl.float32, [M, N], TensorMemoryLayout([M, N], col_stride=1))\n    done = mbarrier.allocate_mbarrier()\n    mbarrier.init(done, count=1)\n    counter = Counter.create(0, depth)\n    use_acc = False\n    step = 0\n    for k in range(0, K, BK):\n        a = a_channel.take(counter)\n        b = b_channel.take(counter)\n        tcgen05_mma(a, b, acc, use_acc=use_acc)\n        tcgen05_commit(done)\n"
+                 "        mbarrier.wait(done, step & 1)\n        use_acc = True\n        step += 1\n        released = a_channel.release(counter)\n        counter = b_channel.release(counter)\n    value = acc.load()\n" + tail)
+    for p in ("a_desc", "b_desc", "c_ptr", "K"):
+        d.param(p)
+    d.param(S, True)
+    w("M: gl.constexpr = a_desc.block_shape[0]\nN: gl.constexpr = b_desc.block_shape[1]\nBK: gl.constexpr = a_desc.block_shape[1]")
+    w(f"a_channel = Channel.create(a_desc, {S})\nb_channel = Channel.create(b_desc, {S})")
+    w(f"gl.warp_specialize([(multiply, (a_channel, b_channel, c_ptr, K, M, N, BK, {S})), (load, (a_desc, b_desc, a_channel, b_channel, K, {S}))], [{r.choice([1, 4])}], [{r.choice([24, 40])}])")
+    return d.kernel([case(f"cuda:{arch}", warps, {"a_desc": tensordesc(dtype, (bm, bk)), "b_desc": tensordesc(dtype, (bk, bn)), "c_ptr": "*" + r.choice([dtype, "fp32"]), "K": "i32"}, {S: s}, ["c_ptr"]) for s in r.sample([2, 3, 4], 2)])
+
+
 # ---- what the compiler refuses -----------------------------------------------------------------------------------------------------
 def refused(r):
     """A kernel that runs but for one thing: a removed name, a copy into a layout that TMA does not know, an assertion, a shape."""
@@ -909,9 +1060,9 @@ def refused(r):
 
 FAMILIES = {
     "registers": registers, "lives": lives, "copies": copies, "tma_product_90": lambda r: tma_product(r, 90), "tma_product_100": lambda r: tma_product(r, 100), "tasks_90": lambda r: tasks(r, 90), "tasks_100": lambda r: tasks(r, 100),
-    "tensor_memory": tensor_memory, "attention_90": lambda r: attention(r, 90), "attention_100": lambda r: attention(r, 100), "cluster": cluster, "amd_product": amd_product, "refused": refused,
+    "tensor_memory": tensor_memory, "attention_90": lambda r: attention(r, 90), "attention_100": lambda r: attention(r, 100), "cluster": cluster, "amd_product": amd_product, "ranks": ranks, "scattered": scattered, "scaled": scaled, "written_well": written_well, "refused": refused,
 }
-SHARE = {"registers": 8, "lives": 8, "copies": 4, "tma_product_90": 3, "tma_product_100": 3, "tasks_90": 3, "tasks_100": 3, "tensor_memory": 6, "attention_90": 2, "attention_100": 2, "cluster": 3, "amd_product": 4, "refused": 1}
+SHARE = {"registers": 8, "lives": 8, "copies": 4, "tma_product_90": 3, "tma_product_100": 3, "tasks_90": 3, "tasks_100": 3, "tensor_memory": 6, "attention_90": 2, "attention_100": 2, "cluster": 3, "amd_product": 4, "ranks": 6, "scattered": 3, "scaled": 2, "written_well": 2, "refused": 1}
 
 
 def make(r, family=None):
