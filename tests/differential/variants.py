@@ -8,7 +8,7 @@ CHECKOUT is a repository's files beside other ones, in FOLDER; nothing of it is 
 path, first_line, kernel, cases with answers). A kernel is taken whole: its file runs statement by statement with modules that are not here stubbed,
 decorators other than `jit` left out, helpers of the same checkout read from their files. What its arguments are is guessed from their use; what the
 compiler refuses is a wrong guess, and left out.
-`--part K/N` takes the files whose path falls into part K of N, so that two sets share no kernel.
+`--part K/N` takes the files whose path falls into part K of N (`1,2/3` into parts 1 and 2), so that two sets share no kernel.
 """
 import argparse, ast, builtins, collections, hashlib, json, linecache, os, random, re, shutil, subprocess, sys, tempfile, time, types
 
@@ -350,14 +350,15 @@ class Guess:
             return r.choice(["i1", "i8", "i32"])
         return "fp32" if WIDE_NAME.search(name) and r.random() < .6 else main
 
-    def scalar(self, r, name):
+    def scalar(self, r, name, doubtful=False):
+        """The type of a number; `doubtful` after guesses that the compiler refused"""
         said = self.annotations.get(name, "")
         for word, kind in (("float64", "fp64"), ("float", "fp32"), ("int64", "i64"), ("int32", "i32"), ("int", "i32"), ("bool", "i1")):
             if word in said:
                 return kind
         if FLOAT_NAME.search(name) and not NO_POINTER.search(name) and name not in self.use.places:
-            return "fp32" if r.random() < .93 else "i32"
-        return "i32" if r.random() < .97 or name in self.use.places else "fp32"
+            return "fp32" if not doubtful or r.random() < .8 else "i32"
+        return "i32" if not doubtful or r.random() < .9 or name in self.use.places else "fp32"
 
     def constant(self, r, name, dot):
         default = next((p.default for p in self.fn.params if p.name == name and p.has_default), None)
@@ -398,7 +399,7 @@ class Guess:
             return r.choice([32, 64, 64, 128, 128, 256] if dot else [64, 128, 256, 512, 1024])
         return r.choice([1, 2, 4, 16, 32, 64, 128])
 
-    def first(self, r, target):
+    def first(self, r, target, doubtful=False):
         dot = self.use.has_dot or any(getattr(self.fn.fn.__globals__.get(c.func.id), "parse", None) and Use(self.fn.fn.__globals__[c.func.id].parse().body[0]).has_dot for c in self.use.calls if isinstance(c.func, ast.Name))
         main = r.choice(["fp16", "bf16", "fp32", "fp16"])
         signature, constexprs, divisible = {}, {}, []
@@ -406,13 +407,13 @@ class Guess:
             if name in self.fixed:
                 constexprs[name] = self.constant(r, name, dot)
             elif name in self.pointers or POINTER_NAME.search(name) and not re.search("stride", name):
-                signature[name] = "*" + self.element(r, name, main)
+                signature[name] = "*" + (r.choice(["i32", "i64"]) if doubtful and r.random() < .2 else self.element(r, name, main))
                 if name not in self.special and r.random() < .95:
                     divisible.append(name)
             elif re.search("stride", name) and r.random() < .2:
                 constexprs[name] = 1
             else:
-                signature[name] = self.scalar(r, name)
+                signature[name] = self.scalar(r, name, doubtful)
                 if signature[name] in ("i32", "i64") and name not in self.special and r.random() < .6:
                     divisible.append(name)
         options = dict(num_warps=r.choice([1, 2, 4, 4, 4, 8, 8, 16] if not dot else [2, 4, 4, 4, 8, 8]))
@@ -494,20 +495,23 @@ def make(args):
     root = os.path.abspath(args.checkout)
     files = Files(root)
     os.makedirs(args.out, exist_ok=True)
-    part, parts = map(int, args.part.split("/"))
+    mine, parts = [int(x) for x in args.part.split("/")[0].split(",")], int(args.part.split("/")[1])
     paths = []
     for folder, _, found in os.walk(root):
         for name in found:
             path = os.path.join(folder, name)
             inside = os.path.relpath(path, root)
             if name.endswith(".py") and re.search(args.only or "", inside) and not (args.skip and re.search(args.skip, inside)):
-                if int(hashlib.sha1(inside.encode()).hexdigest(), 16) % parts == part and "jit" in open(path, errors="replace").read():
+                if int(hashlib.sha1(inside.encode()).hexdigest(), 16) % parts in mine and "jit" in open(path, errors="replace").read():
                     paths.append(path)
     random.Random(args.seed).shuffle(paths)
     cells = kernels = tried = unusable = 0
     begun = time.time()
     checkout = os.path.basename(root)
+    done = set(open(args.done).read().split()) if args.done and os.path.exists(args.done) else set()
     for path in paths:
+        if cells >= args.cells or args.deadline and time.time() - begun > args.deadline:
+            break
         source = open(path, errors="replace").read()
         inside = os.path.relpath(path, root)
         for node, fn in kernels_of(files, path, source):
@@ -515,8 +519,11 @@ def make(args):
                 break
             r = random.Random(f"{args.seed} {inside} {node.name}")
             stem = re.sub(r"\W+", "_", f"{checkout}_{inside[:-3]}_{node.name}")[-150:]
-            if os.path.exists(os.path.join(args.out, stem + ".json")):
+            if os.path.exists(os.path.join(args.out, stem + ".json")) or stem in done:
                 continue
+            if args.done:
+                with open(args.done, "a") as out:
+                    out.write(stem + "\n")
             try:
                 guess = Guess(fn, source)
             except Exception:
@@ -528,9 +535,9 @@ def make(args):
             good, began = [], time.time()
             wanted = r.choice([2, 3, 4, args.each])
             for attempt in range(14):
-                if len(good) >= wanted or time.time() - began > args.patience or (attempt >= 7 and not good):
+                if len(good) >= wanted or time.time() - began > args.patience or (attempt >= 5 and not good):
                     break
-                case = guess.first(r, r.choice(DEVICES)) if not good or r.random() < .15 else guess.other(r, r.choice(good)["question"])
+                case = guess.first(r, r.choice(DEVICES), attempt >= 3) if not good or r.random() < .15 else guess.other(r, r.choice(good)["question"])
                 if any(g["question"] == case for g in good):
                     continue
                 tried += 1
@@ -609,7 +616,7 @@ def main():
     sub = ap.add_subparsers(dest="command", required=True)
     m = sub.add_parser("make")
     m.add_argument("checkout"); m.add_argument("out"); m.add_argument("--oracle", required=True); m.add_argument("--seed", type=int, default=1); m.add_argument("--cells", type=int, default=100)
-    m.add_argument("--each", type=int, default=6); m.add_argument("--part", default="0/1"); m.add_argument("--only"); m.add_argument("--skip"); m.add_argument("--refusals")
+    m.add_argument("--each", type=int, default=6); m.add_argument("--part", default="0/1"); m.add_argument("--only"); m.add_argument("--skip"); m.add_argument("--refusals"); m.add_argument("--done", help="a file with the kernels that were tried before; grows")
     m.add_argument("--deadline", type=float, default=0); m.add_argument("--patience", type=float, default=40); m.add_argument("--seconds", type=int, default=25)
     c = sub.add_parser("compare")
     c.add_argument("folders", nargs="+"); c.add_argument("--sources", required=True); c.add_argument("--bin", default="tilefit"); c.add_argument("--wrong"); c.add_argument("--json")
