@@ -572,6 +572,7 @@ def with_comment(source, record, text):
 
 def compare(args):
     import judge
+    args.bin = os.path.abspath(args.bin)
     results, copies, folder = [], {}, tempfile.mkdtemp()
     for path, record in judge.records(args.folders):
         checkout = record["checkout"]
@@ -587,7 +588,7 @@ def compare(args):
                 out.write(text)
             plan, why = None, "no such kernel"
             try:
-                run = subprocess.run([args.bin, "plan", place, "--format", "json"], capture_output=True, text=True, timeout=120)
+                run = subprocess.run([args.bin, "plan", record["path"], "--format", "json"], capture_output=True, text=True, timeout=120, cwd=copies[checkout])  # the workspace
                 plan = next((k for k in json.loads(run.stdout)["kernels"] if k["line"] == line), None)
             except (ValueError, KeyError, subprocess.TimeoutExpired) as error:
                 why = f"{type(error).__name__} {run.returncode if 'run' in dir() else ''}"
