@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use tilefit_syntax::ast::{self, Ast, ExprId, Spans};
-use tilefit_syntax::{BlockKey, BlockKind, BlockSource, Document};
+use tilefit_syntax::{BlockKey, BlockKind, BlockSource, Document, interrupt};
 
 use crate::codegen::{self, Generated, Sequenced};
 use crate::confirm::Answers;
@@ -22,7 +22,7 @@ use crate::memory::{self, Effort, Plan, Searched};
 use crate::printed::{self, Offsets, PrintedKernel};
 use crate::project::Config;
 use crate::target::Machine;
-use crate::work::{Failure, Limits, remembered, within};
+use crate::work::{self, Failure, Limits, remembered, within};
 use crate::{isa_rules, lower, passes};
 use tilefit_packing::Problem;
 
@@ -233,7 +233,7 @@ pub(crate) struct Parsed {
 
 #[salsa::tracked(returns(ref))]
 pub(crate) fn parsed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Parsed {
-    let (ast, spans) = ast::parse(unit.source(db));
+    let (ast, spans) = interrupt::looking(work::look, || ast::parse(unit.source(db)));
     Parsed { ast: Arc::new(ast), spans: Arc::new(spans) }
 }
 

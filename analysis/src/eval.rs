@@ -8,6 +8,7 @@ mod functions;
 mod imports;
 mod methods;
 mod object;
+mod parts;
 mod records;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ pub use binding::{
 pub use choice::{OneOf, lifted};
 pub use imports::Imports;
 pub use object::{Behaviour, Object};
+pub use parts::{DEEPEST_PARTS, Parts, Weighed};
 pub use records::Record;
 
 /// The value of a Python expression, as far as it can be known without running it.
@@ -44,8 +46,8 @@ pub enum Constant {
     Dtype(Dtype),
     /// A name of a language that stands for itself: a member of an enumeration, an element type of its own.
     Member(String),
-    List(Vec<Constant>),
-    Tuple(Vec<Constant>),
+    List(Parts<Constant>),
+    Tuple(Parts<Constant>),
     /// An object of a data class.
     Record(Record),
     /// What only a language or a library knows: a memory space, a tensor of the host.
@@ -57,7 +59,7 @@ pub enum Constant {
     /// `lambda: body` of the function that is being run. Only among the locals of that.
     Thunk(ExprId),
     /// Unknown values stay inside, so that the other keys are known.
-    Dict(Vec<(Constant, Constant)>),
+    Dict(Parts<(Constant, Constant)>),
     /// One of a few values. Only where host code is followed that weighs what launches may be given.
     OneOf(OneOf),
     Unknown(Reason),
@@ -277,10 +279,17 @@ impl Evaluator<'_> {
             return unknown("the expression is nested too deeply");
         }
         let value = Evaluator { depth: self.depth + 1, ..*self }.value_within(expr);
-        let weight = weight(&value);
-        work::spend(1 + weight as u64 / VALUES_A_STEP);
-        self.work.set(self.work.get().saturating_add(weight));
-        if self.work.get() > MOST_WORK { unknown("the expression takes too long to compute") } else { value }
+        self.count(made_at(self.ast.expr(expr), &value));
+        if self.work.get() > MOST_WORK {
+            return unknown("the expression takes too long to compute");
+        }
+        if value.is_bearable() { value } else { unknown("holds more values than tilefit looks at") }
+    }
+
+    /// Values that were made.
+    fn count(&self, values: usize) {
+        work::spend(1 + values as u64 / VALUES_A_STEP);
+        self.work.set(self.work.get().saturating_add(values));
     }
 
     fn value_within(&self, expr: ExprId) -> Constant {
@@ -300,8 +309,12 @@ impl Evaluator<'_> {
             Expr::Attribute { .. } => self.attribute(expr),
             Expr::Call { func, args } => self.call(*func, args),
             Expr::Subscript { value, index } => self.subscript(*value, *index),
-            Expr::Tuple(elements) => self.elements(elements).map_or_else(Constant::Unknown, Constant::Tuple),
-            Expr::List(elements) => self.elements(elements).map_or_else(Constant::Unknown, Constant::List),
+            Expr::Tuple(elements) => {
+                self.elements(elements).map_or_else(Constant::Unknown, |parts| Constant::Tuple(parts.into()))
+            }
+            Expr::List(elements) => {
+                self.elements(elements).map_or_else(Constant::Unknown, |parts| Constant::List(parts.into()))
+            }
             Expr::Unary { op, operand } => {
                 let operand = self.value(*operand);
                 let lifted = lifted(std::slice::from_ref(&operand), &|values| unary(*op, values[0].clone()));
@@ -352,7 +365,7 @@ impl Evaluator<'_> {
             Expr::Joined(parts) => self.all(parts).map_or_else(Constant::Unknown, |parts| methods::joined(&parts)),
             Expr::Comprehension { element, clauses } => {
                 match self.comprehension(clauses, |inside| inside.value(*element)) {
-                    Ok(elements) => Constant::List(elements),
+                    Ok(elements) => Constant::List(elements.into()),
                     Err(reason) => Constant::Unknown(reason),
                 }
             }
@@ -361,6 +374,9 @@ impl Evaluator<'_> {
                     Ok(pairs) => self.dictionary(pairs.into_iter()),
                     Err(reason) => Constant::Unknown(reason),
                 }
+            }
+            Expr::Starred(inner) | Expr::Unpacked(inner) if matches!(self.ast.expr(*inner), Expr::Other(_)) => {
+                self.value(*inner)
             }
             Expr::Slice { .. } | Expr::Starred(_) | Expr::Unpacked(_) | Expr::Ellipsis => {
                 unknown("the expression is not a constant")
@@ -427,7 +443,7 @@ impl Evaluator<'_> {
                 return Constant::Unknown(reason);
             }
         }
-        Constant::Dict(entries)
+        Constant::Dict(entries.into())
     }
 
     fn comprehension<T>(&self, clauses: &[Clause], element: impl Fn(&Evaluator) -> T) -> Result<Vec<T>, Reason> {
@@ -483,7 +499,7 @@ impl Evaluator<'_> {
     /// What `for` goes through.
     fn items(&self, iter: ExprId) -> Result<Vec<Constant>, Reason> {
         match self.value(iter) {
-            Constant::List(items) | Constant::Tuple(items) => Ok(items),
+            Constant::List(items) | Constant::Tuple(items) => Ok(items.into()),
             Constant::Dict(pairs) => Ok(pairs.into_iter().map(|(key, _)| key).collect()),
             Constant::Unknown(reason) => Err(reason),
             _ => Err(Reason::new("iterates over a value that is not a list or tuple")),
@@ -506,6 +522,7 @@ impl Evaluator<'_> {
     }
 
     fn name(&self, name: &str) -> Constant {
+        work::spend(self.arguments.len() as u64 / functions::LOCALS_A_STEP);
         if let Some((_, value)) = self.arguments.iter().find(|(argument, _)| argument == name) {
             return match value {
                 Constant::Local(_) | Constant::Thunk(_) => unknown(format!("`{name}` is a local function")),
@@ -534,7 +551,7 @@ impl Evaluator<'_> {
         match path.as_slice() {
             ["sys", "argv"] => {
                 self.scope.assume(Assumption::NoArguments);
-                Constant::List(vec![Constant::Str(PROGRAM.to_owned())])
+                Constant::List([Constant::Str(PROGRAM.to_owned())].into())
             }
             ["math", "inf"] => Constant::Float(FloatBits::new(f64::INFINITY)),
             ["math", "pi"] => Constant::Float(FloatBits::new(std::f64::consts::PI)),
@@ -606,6 +623,7 @@ impl Evaluator<'_> {
                 self.made_dictionary(args)
             }
             [name] => match self.positional(args).map(|values| {
+                self.count(values.iter().map(held).sum());
                 let known = |values: &[Constant]| builtin(name, values).unwrap_or_else(|| unknown("no number"));
                 lifted(&values, &known).filter(|_| is_builtin(name)).or_else(|| builtin(name, &values))
             }) {
@@ -744,6 +762,7 @@ impl Evaluator<'_> {
             Constant::Unknown(_) => return value,
             Constant::Dict(pairs) => {
                 let key = self.value(index);
+                self.count(pairs.len());
                 let entry = pairs.iter().find(|(candidate, _)| *candidate == key);
                 return entry.map_or_else(|| unknown("the key is not in the dictionary"), |(_, value)| value.clone());
             }
@@ -759,8 +778,10 @@ impl Evaluator<'_> {
             let (Some(from), Some(to)) = (bound(lower, 0), bound(upper, elements.len())) else {
                 return unknown("slices a list at an unknown position");
             };
-            let part = elements.get(from..to.max(from)).unwrap_or_default().to_vec();
-            return if is_list { Constant::List(part) } else { Constant::Tuple(part) };
+            let part = elements.get(from..to.max(from)).unwrap_or_default().to_vec().into();
+            let part = if is_list { Constant::List(part) } else { Constant::Tuple(part) };
+            self.count(held(&part));
+            return part;
         }
         match self.value(index) {
             Constant::Int(at) => {
@@ -777,6 +798,7 @@ impl Evaluator<'_> {
         let mut left = self.value(left);
         for (op, right) in rest {
             let right = self.value(*right);
+            self.count(right.weight());
             let compared = |values: &[Constant]| match compare(*op, &values[0], &values[1]) {
                 Some(holds) => Constant::Bool(holds),
                 None => unknown("compares unlike values"),
@@ -817,14 +839,45 @@ fn split(condition: &Constant) -> Option<(u32, [Vec<u32>; 2])> {
     Some((choice.by?, [holds, fails]))
 }
 
-/// How many values there are in one.
-fn weight(value: &Constant) -> usize {
+/// How many values an expression made: a name, or a part of something, gives what there is.
+fn made_at(expr: &Expr, value: &Constant) -> usize {
+    match expr {
+        Expr::Name(_) | Expr::Attribute { .. } | Expr::Subscript { .. } => 1,
+        _ => held(value),
+    }
+}
+
+/// How many values one holds itself, without those in them.
+fn held(value: &Constant) -> usize {
     match value {
-        Constant::List(elements) | Constant::Tuple(elements) => 1 + elements.iter().map(weight).sum::<usize>(),
-        Constant::Record(record) => record.weight(),
+        Constant::List(parts) | Constant::Tuple(parts) => 1 + parts.len(),
+        Constant::Dict(pairs) => 1 + 2 * pairs.len(),
         Constant::OneOf(choice) => 1 + choice.cases.len(),
-        Constant::Dict(pairs) => 1 + pairs.iter().map(|(key, value)| weight(key) + weight(value)).sum::<usize>(),
         Constant::Str(text) => 1 + text.len(),
         _ => 1,
+    }
+}
+
+impl Weighed for Constant {
+    fn weight(&self) -> usize {
+        match self {
+            Constant::List(parts) | Constant::Tuple(parts) => parts.weight(),
+            Constant::Dict(pairs) => pairs.weight(),
+            Constant::Record(record) => record.weight(),
+            Constant::OneOf(choice) => 1 + choice.cases.len(),
+            Constant::Object(object) => object.weight(),
+            Constant::Str(text) => 1 + text.len(),
+            _ => 1,
+        }
+    }
+
+    fn depth(&self) -> u32 {
+        match self {
+            Constant::List(parts) | Constant::Tuple(parts) => parts.depth(),
+            Constant::Dict(pairs) => pairs.depth(),
+            Constant::Record(record) => record.depth(),
+            Constant::Object(object) => object.depth(),
+            _ => 0,
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use tilefit_syntax::ast::BinaryOp;
 
 use crate::element::Dtype;
-use crate::eval::{Argument, Behaviour, Constant, Object};
+use crate::eval::{Argument, Behaviour, Constant, Object, Weighed};
 use crate::finding::Reason;
 
 /// A tensor of the host.
@@ -121,6 +121,16 @@ fn made(name: &str, args: &[Argument]) -> Option<Tensor> {
         _ => None,
     }
     .filter(|tensor| !tensor.shape.is_empty() && tensor.shape.iter().all(|extent| *extent > 0))
+}
+
+impl Weighed for Tensor {
+    fn weight(&self) -> usize {
+        1 + self.shape.len()
+    }
+
+    fn depth(&self) -> u32 {
+        0
+    }
 }
 
 impl Behaviour for Tensor {

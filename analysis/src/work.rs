@@ -124,7 +124,7 @@ pub(crate) fn spend_on_pairs(others: usize) {
 }
 
 /// Ends the query that this thread runs if an edit waits for it or its request is cancelled.
-fn look() {
+pub(crate) fn look() {
     salsa::with_attached_database(|db| db.unwind_if_revision_cancelled());
 }
 

@@ -121,14 +121,23 @@ fn flags_in_loops_in_loops_are_followed() {
 
 #[test]
 fn a_large_dictionary_is_not_evaluated() {
-    let entries: String = (0..20_000).map(|i| format!("{i}: {i}, ")).collect();
-    let text = kernel("x = pl.load(a, [0, 0], [D[16], 16])")
-        .replace("@pl.program", &format!("D = {{{entries}}}\n\n@pl.program"));
+    let with = |count: usize| {
+        let entries: String = (0..count).map(|i| format!("{i}: {i}, ")).collect();
+        let text = kernel("x = pl.load(a, [0, 0], [D[16], 16])");
+        text.replace("@pl.program", &format!("D = {{{entries}}}\n\n@pl.program"))
+    };
     check(
-        &text,
+        &with(2_000),
         "",
         expect![[r#"
         not-modelled: not modelled: a dictionary of more than 1024 entries
+    "#]],
+    );
+    check(
+        &with(20_000),
+        "",
+        expect![[r#"
+        not-modelled: not modelled: tilefit does not evaluate a text that is too long to be read
     "#]],
     );
 }
@@ -162,4 +171,59 @@ fn a_query_that_nobody_waits_for_ends() {
         thread::yield_now();
     }
     assert!(running.join().expect("no panic").is_err());
+}
+
+/// Values that hold one another, again and again: small, and without end for who goes through them.
+#[test]
+fn what_is_shared_is_gone_through_as_often_as_it_is_held_and_no_more() {
+    let doubled = "    x = (x, x)\n".repeat(60);
+    let triton = "import triton\nimport triton.language as tl\n\n@triton.jit\n";
+    let gluon = "import triton\nfrom triton.experimental import gluon\nfrom triton.experimental.gluon import language as gl\n\n@gluon.jit\n";
+    let tlx = "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n\n@triton.jit\n";
+    let texts = [
+        format!(
+            "{triton}def k(p, t, B: tl.constexpr):\n    x = (p, (p, t))\n{doubled}    y = x[0][0][0]\n    tl.store(p + tl.arange(0, B), y)\n\nk[(1,)](1, 2, B=64)\n"
+        ),
+        format!(
+            "{triton}def k(p, n):\n    x = (p, n)\n    for i in range(n):\n{}    tl.store(p, x[0][0])\n",
+            doubled.replace("    x", "        x")
+        ),
+        format!(
+            "{triton}def k(p, n):\n    x = (p,)\n    if n > 1:\n{}    else:\n        x = (p, p)\n    f(x)\n",
+            doubled.replace("    x", "        x")
+        ),
+        format!("{triton}def k(p):\n    x = p\n{}    tl.store(p, x)\n", "    x = x.a\n".repeat(5000)),
+        format!("{triton}def k(p):\n    x = 'a'\n{}    tl.store(p, x)\n", "    x = f'{x}{x}'\n".repeat(60)),
+        format!("{triton}def k(p):\n    x = '{{}}{{}}'\n{}    tl.store(p, x)\n", "    x = x.format(x, x)\n".repeat(60)),
+        kernel(&format!("x = (x, x)\n{}y = x", "x = (x, x)\n".repeat(60))),
+        kernel(&format!("y = [x]\nfor i in pl.range(4):\n{}", "    y = [y, i, y]\n".repeat(60))),
+        format!(
+            "{gluon}def k(p, n: gl.constexpr):\n    x = [gl.allocate_shared_memory(gl.float16, [64, 64], gl.SwizzledSharedLayout(1, 1, 1, order=[1, 0]))]\n{}    x[0][0].load()\n",
+            doubled.replace("(x, x)", "{1: x, 2: [x, x]}")
+        ),
+        format!(
+            "{tlx}def k(p, n: tl.constexpr):\n    x = tlx.local_alloc((64, 64), tl.float16, 2)\n{doubled}    tlx.local_store(x[0][0], p)\n"
+        ),
+        format!(
+            "{triton}def k(p, B: tl.constexpr):\n    tl.store(p + tl.arange(0, B), 1)\n\ndef f(x):\n    x = (1, 2)\n{doubled}    k[(1,)](x, B=x[0][0])\n"
+        ),
+        format!(
+            "{triton}def k(p, B: tl.constexpr):\n    tl.store(p + tl.arange(0, B), 1)\n\nx0 = {{1: 1}}\n{}k[(1,)](1, B=x59[1][1])\n",
+            (1..60).map(|i| format!("x{i} = {{1: x{0}, 2: [x{0}]}}\n", i - 1)).collect::<String>()
+        ),
+        format!(
+            "{triton}def k(p, B: tl.constexpr):\n    tl.store(p + tl.arange(0, B), 1)\n\ndef f(c):\n    x = c\n{}    k[(1,)](x, B=x)\n",
+            "    x = triton.Config({'a': x, 'b': x})\n    y = x == x\n".repeat(60)
+        ),
+    ];
+    for text in texts {
+        let (analysis, file) = analysis(&text, "limits = { steps = 300000 }");
+        let whole = tilefit_syntax::TextRange::new(0, text.len());
+        let diagnostics = analysis.diagnostics(file).expect("nothing cancels");
+        let is_too_large = |it: &&tilefit_analysis::ide::Diagnostic| it.message.contains("too large to be analysed");
+        assert_eq!(diagnostics.iter().find(is_too_large).map(|it| &it.message), None, "{text}");
+        analysis.plans(file).expect("nothing cancels");
+        analysis.inlay_hints(file, whole).expect("nothing cancels");
+        analysis.code_actions(file, whole).expect("nothing cancels");
+    }
 }

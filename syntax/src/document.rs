@@ -121,13 +121,17 @@ impl BlockSource {
     }
 
     /// What the tree shows otherwise: `...` for logical lines with a bracket that is never closed, so that they hide no other line,
-    /// and blanks for the `name=` of keywords in subscripts, which Python does not have but sketches of types do.
+    /// and blanks for the `name=` of keywords in subscripts, which Python does not have but sketches of types do; and what is too long to be read.
     pub fn broken(&self) -> &[TextRange] {
         &self.parsed().broken
     }
 
     fn parsed(&self) -> &ParsedText {
         self.parsed.get_or_init(|| {
+            let unread = outline::unread(&self.text);
+            if !unread.is_empty() {
+                return self.parse_in_part(&unread);
+            }
             // A text that ends inside a bracket has no tree without errors, and to recover from errors is slow.
             let as_it_is = (!outline::ends_inside_bracket(&self.text)).then(|| self.parse());
             if let Some(tree) = as_it_is.clone().flatten().filter(|tree| !tree.root_node().has_error()) {
@@ -144,6 +148,18 @@ impl BlockSource {
 
     fn parse(&self) -> Option<Tree> {
         parser::parse(&self.text, self.before.as_ref())
+    }
+
+    /// Without what is too long to be read.
+    fn parse_in_part(&self, unread: &[(TextRange, &'static str)]) -> ParsedText {
+        let mut text = self.text.clone();
+        for (range, word) in unread {
+            blank(&mut text, &[*range], word);
+        }
+        let broken = outline::unclosed_lines(&text);
+        blank(&mut text, &broken, "...");
+        let broken = unread.iter().map(|(range, _)| *range).chain(broken).collect();
+        ParsedText { tree: parser::parse(&text, None), broken }
     }
 
     fn parse_repaired(&self, broken: Vec<TextRange>, keywords: Vec<TextRange>) -> ParsedText {

@@ -3,12 +3,14 @@
 //! * [`Document`]: a rope cut into top-level [`Block`]s, each with a tree-sitter tree that is edited in place.
 //! * [`ast`]: an owned, span-free view of one block's tree; positions live beside it in [`ast::Spans`].
 //! * [`tokens`], [`cursor`], [`names`], [`unparsed`]: what half-typed code mentions and lacks, without a tree.
+//! * [`interrupt`]: ends what takes long where nobody waits for it.
 //! * [`magics`]: what the cells of notebooks hold besides Python.
 //! * [`position`]: LSP positions in UTF-8, UTF-16 and UTF-32.
 
 pub mod ast;
 pub mod cursor;
 mod document;
+pub mod interrupt;
 pub mod magics;
 pub mod names;
 mod outline;

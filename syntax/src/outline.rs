@@ -145,6 +145,80 @@ pub(crate) fn unclosed_lines(text: &str) -> Vec<TextRange> {
     broken
 }
 
+/// A logical line longer than this is read in part: a grammar takes a second for a megabyte, and nothing can be said of what is in it before
+/// (bytes).
+const LONGEST_LINE: usize = 64 << 10;
+
+/// What stands in brackets of such a line is left out, if it is longer than this.
+const LONGEST_IN_BRACKETS: usize = 1 << 10;
+
+/// What is not read of a block, each with what its tree has there: of a logical line that is too long what stands in its brackets, so that the
+/// rest of it means what it does; all of it where it is too long besides.
+pub(crate) fn unread(text: &str) -> Vec<(TextRange, &'static str)> {
+    let mut unread = Vec::new();
+    if text.len() <= LONGEST_LINE {
+        return unread;
+    }
+    let mut lines = LogicalLines { text, at: 0, ends: ends_unclosed_statement };
+    while let Some(line) = lines.next_line() {
+        let content = &text[line.start..lines.at];
+        if content.len() <= LONGEST_LINE {
+            continue;
+        }
+        let start = line.start + content.len() - content.trim_start().len();
+        let end = line.start + content.trim_end().len();
+        let in_brackets = if line.unclosed { Vec::new() } else { in_long_brackets(text, start, end) };
+        let left = (end - start) - in_brackets.iter().map(|(range, _)| range.len()).sum::<usize>();
+        match left {
+            0..=LONGEST_LINE => unread.extend(in_brackets),
+            _ => unread.push((TextRange::new(start, end), "...")),
+        }
+    }
+    unread
+}
+
+/// What stands in the long outer brackets of a line, each with a text that is as good there for Python: an unknown number of unknown values.
+fn in_long_brackets(text: &str, start: usize, end: usize) -> Vec<(TextRange, &'static str)> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let (mut at, mut depth, mut open, mut has_colon) = (start, 0_usize, start, false);
+    while at < end {
+        match bytes[at] {
+            b'(' | b'[' | b'{' => {
+                if depth == 0 {
+                    (open, has_colon) = (at, false);
+                }
+                depth += 1;
+            }
+            b')' | b']' | b'}' if depth == 1 => {
+                depth = 0;
+                let inside = TextRange::new(open + 1, at);
+                let before = text[start..open].trim_end().as_bytes().last();
+                let is_call = before.is_some_and(|&b| b == b')' || b == b']' || b == b'_' || b.is_ascii_alphanumeric());
+                let word = match bytes[open] {
+                    b'{' if has_colon => "**...",
+                    b'(' if !is_call => "*...,",
+                    _ => "*...",
+                };
+                found.extend((inside.len() > LONGEST_IN_BRACKETS).then_some((inside, word)));
+            }
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b':' if depth == 1 => has_colon = true,
+            b'#' => {
+                at = end_of_line(bytes, at);
+                continue;
+            }
+            b'"' | b'\'' => {
+                at = end_of_string(bytes, at);
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
 /// True where a bracket of the last logical line is never closed.
 pub(crate) fn ends_inside_bracket(text: &str) -> bool {
     let mut lines = LogicalLines { text, at: 0, ends: |_, _| false };
@@ -394,6 +468,27 @@ mod tests {
             shown += &format!("{:?} {:?} in {parent}: {first}\n", segment.kind, segment.name);
         }
         expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn a_long_line_is_read_in_part() {
+        let numbers = "1, ".repeat(LONGEST_LINE / 3 + 1);
+        let check = |line: String, expected: &str| {
+            let text = format!("x = [1]\n{line}\ny = 2\n");
+            let mut read = text.clone();
+            for (range, word) in unread(&text).into_iter().rev() {
+                read.replace_range(range.start..range.end, word);
+            }
+            assert_eq!(read, format!("x = [1]\n{expected}\ny = 2\n"));
+        };
+        check(format!("L = [{numbers}]"), "L = [*...]");
+        check(format!("T = ({numbers})"), "T = (*...,)");
+        check(format!("f(a)({numbers})[0]"), "f(a)(*...)[0]");
+        check(format!("@g(configs=[{numbers}], key=[1])"), "@g(*...)");
+        check(format!("D = {{'a': [{numbers}]}}"), "D = {**...}");
+        check(format!("A = \"{numbers}\""), "...");
+        check(format!("    B = 1{}", " + 1".repeat(LONGEST_LINE)), "    ...");
+        check("x = 1\n".repeat(LONGEST_LINE), &"x = 1\n".repeat(LONGEST_LINE));
     }
 
     #[test]

@@ -47,6 +47,11 @@ fn settings_say_anything() {
 }
 
 #[test]
+fn what_is_defined_in_terms_of_itself_comes_to_an_end() {
+    check("cycles", 60);
+}
+
+#[test]
 fn dumps_are_of_any_compiler() {
     check("dumps", 120);
 }

@@ -4,7 +4,7 @@ use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, Stmt};
 
 use super::scenarios::has_kernels_of_gpus;
-use super::{SourceFile, Workspace, syntax, units};
+use super::{Name, SourceFile, Workspace, syntax, units};
 
 /// Folders above a file that an absolute import is looked for in.
 const FOLDERS_UP: usize = 8;
@@ -88,8 +88,28 @@ pub(crate) fn unknown(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<Str
 #[salsa::tracked(returns(ref))]
 pub(super) fn importers(db: &dyn salsa::Database, file: SourceFile) -> Vec<SourceFile> {
     let Some(workspace) = Workspace::try_get(db) else { return Vec::new() };
+    let Some(name) = named_in_imports(file.path(db)).map(|name| Name::new(db, name.to_owned())) else {
+        return Vec::new();
+    };
     let others = workspace.files(db).values().copied().filter(|other| *other != file);
-    others.filter(|&other| imported_by(db, other).contains(&file)).collect()
+    // What other files import is found out of those only that may import this one: the rest may be of any size.
+    others.filter(|&other| mentions(db, other, name) && imported_by(db, other).contains(&file)).collect()
+}
+
+/// What every import of a file has in it: the name of the module.
+fn named_in_imports(path: &str) -> Option<&str> {
+    match path.rsplit(['/', '\\']).next()?.strip_suffix(".py")? {
+        // Files of a package import it without a name.
+        "__init__" => Some("import"),
+        module => Some(module),
+    }
+}
+
+/// Whether statements of a file have a word in them, wherever.
+#[salsa::tracked(returns(copy))]
+fn mentions<'db>(db: &'db dyn salsa::Database, file: SourceFile, word: Name<'db>) -> bool {
+    let statements = units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements);
+    statements.into_iter().any(|unit| unit.source(db).text.contains(word.text(db).as_str()))
 }
 
 /// Whether a file imports another one, or a file does that it imports.
@@ -145,7 +165,7 @@ fn modules_by_name(ast: &Ast) -> impl Iterator<Item = &str> {
 fn of_file(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
     let mut imports = Vec::new();
     let statements = units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements);
-    for &unit in statements {
+    for &unit in statements.filter(|unit| unit.source(db).text.contains("import")) {
         // `importlib.import_module("…")`
         imports.extend(modules_by_name(syntax(db, unit)).map(|module| candidates(file.path(db), 0, module)));
         for (_, stmt) in syntax(db, unit).stmts() {

@@ -26,6 +26,10 @@ use super::{
     Name, SourceFile, Unit, UnitScope, config, defined, module_called, module_file, statements_of, syntax, units,
 };
 
+mod classes;
+
+use classes::Attributes;
+
 /// A launch of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Launch {
@@ -278,13 +282,14 @@ fn launches_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<La
     let following = Following {
         launches: RefCell::default(),
         values: RefCell::default(),
+        attributes: RefCell::default(),
         depth: Cell::new(0),
         links: Cell::new(0),
         decisions: Cell::new(0),
         place: unit.key(db).path.to_string(),
         arch: device_of_host(db, unit),
     };
-    let host = Host { scope: UnitScope::new(db, unit), following: &following };
+    let host = Host { scope: UnitScope::new(db, unit), following: &following, running: None };
     let limits = Limits { steps: STEPS.min(config(db).limits.steps), ..config(db).limits };
     // What was launched before the work became too much stays true.
     let _ = within(limits, || match unit.key(db).kind {
@@ -338,7 +343,7 @@ fn ways(ast: &Ast, scope: &dyn Scope) -> Vec<Vec<Argument>> {
             rows.iter().map(|row| {
                 let values = match (names.as_slice(), row) {
                     ([_], value) => vec![value.clone()],
-                    (_, Constant::Tuple(values) | Constant::List(values)) => values.clone(),
+                    (_, Constant::Tuple(values) | Constant::List(values)) => values.to_vec(),
                     _ => Vec::new(),
                 };
                 let given = names.iter().cloned().zip(values);
@@ -357,7 +362,7 @@ fn benchmarked(benchmark: &Constant) -> Vec<Vec<Argument>> {
     let part =
         |name: &str| parts.iter().find(|(key, _)| *key == Constant::Str(name.to_owned())).map(|(_, value)| value);
     let elements = |name: &str| match part(name) {
-        Some(Constant::List(values) | Constant::Tuple(values)) => values.clone(),
+        Some(Constant::List(values) | Constant::Tuple(values)) => values.to_vec(),
         _ => Vec::new(),
     };
     let given = |name: &str, value: Constant| Argument { keyword: Some(name.to_owned()), value };
@@ -397,7 +402,7 @@ fn rows(ast: &Ast, values: &Arg, scope: &dyn Scope) -> Vec<Constant> {
     match ast.expr(values.value) {
         Expr::List(elements) | Expr::Tuple(elements) => all(elements),
         _ => match eval::evaluate_first(ast, values.value, MOST_WAYS, scope) {
-            Constant::List(rows) | Constant::Tuple(rows) => rows,
+            Constant::List(rows) | Constant::Tuple(rows) => rows.into(),
             // One benchmark, and no list of them.
             row @ Constant::Dict(_) => vec![row],
             _ => Vec::new(),
@@ -414,12 +419,13 @@ fn parameters(names: &Constant) -> Vec<String> {
 }
 
 /// What following one unit comes to.
-struct Following {
+struct Following<'db> {
     launches: RefCell<Vec<Launch>>,
     /// Of names of modules.
     values: RefCell<FxHashMap<(SourceFile, String), Option<Constant>>>,
+    attributes: RefCell<Attributes<'db>>,
     depth: Cell<u32>,
-    /// Names that are being found out, each for the one before.
+    /// Names and attributes that are being found out, each for the one before.
     links: Cell<u32>,
     /// Things that only a launch decides.
     decisions: Cell<u32>,
@@ -430,7 +436,9 @@ struct Following {
 /// What a function of the host sees.
 struct Host<'db, 'f> {
     scope: UnitScope<'db>,
-    following: &'f Following,
+    following: &'f Following<'db>,
+    /// Where the unit is a class whose body runs: how many of its statements have run.
+    running: Option<usize>,
 }
 
 impl<'db> Host<'db, '_> {
@@ -479,19 +487,6 @@ impl<'db> Host<'db, '_> {
         Some(Constant::object(Written { text: name.to_owned(), file: Some(file.path(db).clone()) }))
     }
 
-    /// What a class of the file gives to a name.
-    fn class_attribute(&self, class: &str, name: &str) -> Option<Constant> {
-        let (db, file) = (self.scope.db, self.scope.unit.file(self.scope.db));
-        let mut classes = units(db, file).iter().copied();
-        let class = classes.find(|&unit| is_class(db, unit) && unit.key(db).name() == class)?;
-        let value = attribute(syntax(db, class), name)?;
-        Some(eval::evaluate(
-            syntax(db, class),
-            value,
-            &Host { scope: UnitScope::new(db, class), following: self.following },
-        ))
-    }
-
     fn jit_function(&self, name: &str) -> Option<Unit<'db>> {
         self.definition(name).filter(|&unit| is_jit(self.scope.db, unit))
     }
@@ -504,7 +499,7 @@ impl<'db> Host<'db, '_> {
             return unknown("calls are nested too deeply");
         }
         self.following.depth.set(depth + 1);
-        let host = Host { scope: UnitScope::new(db, unit), following: self.following };
+        let host = self.at(unit, None);
         // A function is known by its name, which is another one's in another file.
         let is_elsewhere = unit.file(db) != self.scope.unit.file(db);
         let passed = |argument: &Argument| match argument.value {
@@ -521,9 +516,21 @@ impl<'db> Host<'db, '_> {
         }
         let returned = eval::run(&parts, &arguments, &host);
         self.following.depth.set(depth);
-        match returned {
-            Constant::Function(_) if is_elsewhere => unknown("a function of another file"),
-            returned => returned,
+        self.seen_from(unit.file(db), returned)
+    }
+
+    /// What another place sees.
+    fn at(&self, unit: Unit<'db>, running: Option<usize>) -> Self {
+        Host { scope: UnitScope::new(self.scope.db, unit), following: self.following, running }
+    }
+
+    /// A value of another file as this one may use it: functions are known by their names.
+    fn seen_from(&self, file: SourceFile, value: Constant) -> Constant {
+        match value {
+            Constant::Function(_) if file != self.scope.unit.file(self.scope.db) => {
+                unknown("a function of another file")
+            }
+            value => value,
         }
     }
 
@@ -599,7 +606,7 @@ impl<'db> Host<'db, '_> {
     fn value_on_the_host(&self, name: &str) -> Option<Constant> {
         let (db, unit) = (self.scope.db, self.scope.unit);
         let statements = statements_of(db, unit.file(db), None).iter();
-        let mut values = statements.filter_map(|&unit| eval::bound_value(syntax(db, unit), name, self));
+        let mut values = statements.filter_map(|&unit| eval::bound_value(syntax(db, unit), name, &self.at(unit, None)));
         values.next().filter(|_| values.next().is_none())
     }
 
@@ -676,28 +683,15 @@ fn is_class<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     unit.key(db).kind == BlockKind::ClassHeader
 }
 
-/// The one value that the body of a class gives to a name.
-fn attribute(ast: &Ast, name: &str) -> Option<ExprId> {
-    let body = ast.body.iter().find_map(|&stmt| match ast.stmt(stmt) {
-        Stmt::Class { body, .. } => Some(body),
-        _ => None,
-    })?;
-    let assigned = body.iter().filter_map(|&stmt| match ast.stmt(stmt) {
-        Stmt::Assign { targets, value: Some(value), .. } => {
-            targets.iter().any(|&target| ast.name(target) == Some(name)).then_some(*value)
-        }
-        _ => None,
-    });
-    let assigned: Vec<ExprId> = assigned.collect();
-    if let [only] = assigned.as_slice() { Some(*only) } else { None }
-}
-
 impl Scope for Host<'_, '_> {
     fn outer(&self) -> Option<&dyn Scope> {
         Some(&self.scope)
     }
 
     fn constant(&self, name: &str) -> Option<Constant> {
+        if let Some(value) = self.local_of_class(name) {
+            return Some(value);
+        }
         if self.definition(name).is_some() {
             return Some(Constant::Function(name.to_owned()));
         }
@@ -743,6 +737,7 @@ impl Scope for Host<'_, '_> {
     fn language_name(&self, path: &[&str]) -> Option<Constant> {
         let of_class = || match path {
             [class, name] => self.class_attribute(class, name).or_else(|| self.class_of_module(class, name)),
+            [module, class, name] => self.attribute(self.class_in_module(module, class)?, name),
             _ => None,
         };
         host::name(path).or_else(|| libraries::name(&self.scope, path, Reader::Kernel)).or_else(of_class)

@@ -126,25 +126,28 @@ fn names_bound<'db>(db: &'db dyn salsa::Database, file: SourceFile, scope: Optio
     Arc::new(names)
 }
 
-/// Star imports that are followed, each out of the one before.
-const MOST_STARS: u32 = 8;
+/// Modules that star imports lead to from one scope.
+const MOST_STARS: usize = 256;
 
 /// Whether a scope of a file binds a name, or may: through a star import whose module is not known, or as its code runs.
-fn binds<'db>(
-    db: &'db dyn salsa::Database,
-    file: SourceFile,
-    scope: Option<Unit<'db>>,
-    name: &str,
-    stars: u32,
-) -> bool {
-    let names = names_of(db, file, scope);
-    // In doubt a name is bound: to call one unknown that is defined would be a false error.
-    names.has(name)
-        || names.is_open
-        || names.stars.iter().any(|(level, module)| {
-            let source = module_file(db, file, *level, Name::new(db, module.clone()));
-            source.filter(|_| stars < MOST_STARS).is_none_or(|source| binds(db, source, None, name, stars + 1))
-        })
+fn binds<'db>(db: &'db dyn salsa::Database, file: SourceFile, scope: Option<Unit<'db>>, name: &str) -> bool {
+    let mut reached = vec![(file, scope)];
+    let mut next = 0;
+    while let Some(&(file, scope)) = reached.get(next) {
+        next += 1;
+        let names = names_of(db, file, scope);
+        // In doubt a name is bound: to call one unknown that is defined would be a false error.
+        if names.has(name) || names.is_open || reached.len() > MOST_STARS {
+            return true;
+        }
+        for (level, module) in &names.stars {
+            let Some(source) = module_file(db, file, *level, Name::new(db, module.clone())) else { return true };
+            if !reached.contains(&(source, None)) {
+                reached.push((source, None));
+            }
+        }
+    }
+    false
 }
 
 /// Whether a name is defined in a scope or around it.
@@ -152,7 +155,7 @@ fn binds<'db>(
 fn is_defined<'db>(db: &'db dyn salsa::Database, file: SourceFile, scope: Option<Unit<'db>>, name: Name<'db>) -> bool {
     let mut scope = scope;
     loop {
-        if binds(db, file, scope, name.text(db), 0) {
+        if binds(db, file, scope, name.text(db)) {
             return true;
         }
         let Some(inner) = scope else { return false };
@@ -201,17 +204,16 @@ impl Surroundings for Around<'_> {
     }
 
     fn lacks(&self, path: &[&str], member: &str) -> Option<Vec<String>> {
-        let of_triton = canonical(imports_of(self.db, self.file()), path).and_then(|it| members::of(&it));
-        if let Some(members) = of_triton {
-            let members: Vec<String> = members.map(str::to_owned).collect();
-            return (!members.iter().any(|it| it == member)).then_some(members);
+        let of_triton = || members::of(&canonical(imports_of(self.db, self.file()), path)?);
+        if let Some(mut members) = of_triton() {
+            return if members.any(|it| it == member) { None } else { Some(of_triton()?.map(str::to_owned).collect()) };
         }
         let (db, [root]) = (self.db, path) else { return None };
         let (file, scope) = match *root {
             "self" => (self.file(), Some(self.class()?)),
             root => (module_called(db, self.file(), Name::new(db, root.to_owned()))?, None),
         };
-        if binds(db, file, scope, member, 0) || member.starts_with("__") {
+        if binds(db, file, scope, member) || member.starts_with("__") {
             return None;
         }
         if scope.is_none() {

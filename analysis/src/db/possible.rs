@@ -45,7 +45,8 @@ const OPTIONS: [&str; 3] = ["num_warps", "num_ctas", "num_stages"];
 pub(crate) fn weighed_in_force<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<Weighed>> {
     let kernel = jit_kernel(db, unit).as_ref()?;
     let scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
-    if is_settled(&kernel.traced, &scenario) {
+    // What is too large for one is too large for all.
+    if is_settled(&kernel.traced, &scenario) || !kernel.traced.is_planned {
         return None;
     }
     let left = Cell::new(STEPS);
@@ -62,7 +63,7 @@ pub(super) fn weighed<'db>(
 ) -> Option<Weighed> {
     let traced = laid_out(db, unit, dialect, scenario)?;
     let at_once = came_to(&traced);
-    if is_settled(&traced, scenario) || at_once.verdict == Verdict::Refused {
+    if is_settled(&traced, scenario) || at_once.verdict == Verdict::Refused || !traced.is_planned {
         return Some(at_once.into());
     }
     let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));

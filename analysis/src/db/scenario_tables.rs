@@ -1,6 +1,9 @@
 //! What all scenarios of a kernel come to: each is laid out, the worst first.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::eval::{Constant, OneOf};
 use crate::finding::Reason;
@@ -163,16 +166,17 @@ pub(super) fn came_to_each(
 ) -> Vec<Weighed> {
     let mut found: Vec<Weighed> = Vec::new();
     // Scenarios that differ in nothing that memory depends on come to the same.
-    let mut known: Vec<(Footing<'_>, Weighed)> = Vec::new();
+    let mut known: FxHashMap<u64, Vec<(Footing<'_>, Weighed)>> = FxHashMap::default();
     // What was found out before the budget is used up counts.
     let _ = within(config(db).limits, || {
         for scenario in scenarios {
             let footing = Footing::of(scenario, relevant);
-            let result = match known.iter().find(|(other, _)| *other == footing) {
+            let alike = known.entry(footing.sketch()).or_default();
+            let result = match alike.iter().find(|(other, _)| *other == footing) {
                 Some((_, result)) => result.clone(),
                 None => {
                     let Some(result) = came_to(scenario) else { return };
-                    known.push((footing, result.clone()));
+                    alike.push((footing, result.clone()));
                     result
                 }
             };
@@ -195,6 +199,21 @@ struct Footing<'a> {
 }
 
 impl<'a> Footing<'a> {
+    /// The same for those that are equal, and for few others.
+    fn sketch(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.options.hash(&mut hasher);
+        for value in self.values.iter().flatten() {
+            match value {
+                Constant::Int(number) => number.hash(&mut hasher),
+                Constant::Bool(truth) => truth.hash(&mut hasher),
+                Constant::Str(text) => text.hash(&mut hasher),
+                _ => {}
+            }
+        }
+        hasher.finish()
+    }
+
     fn of(scenario: &'a Scenario, relevant: Option<&BTreeSet<String>>) -> Footing<'a> {
         let values = match relevant {
             Some(names) => names.iter().map(|name| scenario.values.get(name).map(|(value, _)| value)).collect(),

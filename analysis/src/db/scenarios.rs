@@ -1,7 +1,10 @@
 //! Scenarios in the database: the concrete values under which each function of `@triton.jit` and `@gluon.jit` may be compiled.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use tilefit_syntax::BlockKind;
 
@@ -65,7 +68,7 @@ pub(super) fn has_kernels_of_gpus(db: &dyn salsa::Database, file: SourceFile) ->
 #[salsa::tracked(returns(ref))]
 pub(super) fn calls_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Call>> {
     let functions = jit_functions(db, unit.file(db));
-    let scope = FunctionScope(UnitScope::new(db, unit));
+    let scope = FunctionScope { around: UnitScope::new(db, unit), known: RefCell::default() };
     Arc::new(scenario::calls(syntax(db, unit), &scope, &|name| functions.contains_key(name)))
 }
 
@@ -250,18 +253,27 @@ pub(super) fn is_pruned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> b
 }
 
 /// What the body of a function sees: its own names, then those around it.
-struct FunctionScope<'db>(UnitScope<'db>);
+struct FunctionScope<'db> {
+    around: UnitScope<'db>,
+    /// Names that were asked for: a function may launch many kernels with them.
+    known: RefCell<FxHashMap<String, Option<Constant>>>,
+}
 
 impl Scope for FunctionScope<'_> {
     fn outer(&self) -> Option<&dyn Scope> {
-        Some(&self.0)
+        Some(&self.around)
     }
 
     fn constant(&self, name: &str) -> Option<Constant> {
-        let UnitScope { db, unit, .. } = self.0;
+        if let Some(known) = self.known.borrow().get(name) {
+            return known.clone();
+        }
+        let UnitScope { db, unit, .. } = self.around;
         let of_function = (unit.key(db).kind == BlockKind::Function)
-            .then(|| eval::bound_value(syntax(db, unit), name, &Locals { around: &self.0, without: name }));
-        of_function.flatten().or_else(|| self.0.constant(name))
+            .then(|| eval::bound_value(syntax(db, unit), name, &Locals { around: &self.around, without: name }));
+        let value = of_function.flatten().or_else(|| self.around.constant(name));
+        self.known.borrow_mut().insert(name.to_owned(), value.clone());
+        value
     }
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use tilefit_syntax::ast::{BinaryOp, CompareOp, FloatBits, UnaryOp};
 
-use super::{Constant, LONGEST, MOST_WORK, lifted, unknown, weight};
+use super::{Constant, LONGEST, MOST_WORK, Parts, Weighed, lifted, unknown};
 
 /// Python's truth value, where it is known.
 pub fn truth(value: &Constant) -> Option<bool> {
@@ -169,16 +169,15 @@ fn too_long() -> Constant {
     unknown(format!("the result is longer than {LONGEST}"))
 }
 
-fn joined(mut left: Vec<Constant>, right: Vec<Constant>) -> Option<Vec<Constant>> {
-    left.extend(right);
-    (left.len() <= LONGEST).then_some(left)
+fn joined(left: Parts<Constant>, right: Parts<Constant>) -> Option<Parts<Constant>> {
+    (left.len() + right.len() <= LONGEST).then(|| left.into_iter().chain(right).collect())
 }
 
-fn repeat(elements: &[Constant], count: &Constant) -> Option<Vec<Constant>> {
+fn repeat(elements: &[Constant], count: &Constant) -> Option<Parts<Constant>> {
     let count = usize::try_from(int(count)?.max(0)).ok()?;
-    let weight: usize = elements.iter().map(weight).sum();
+    let weight: usize = elements.iter().map(Constant::weight).sum();
     let is_small = elements.len().checked_mul(count)? <= LONGEST && weight.checked_mul(count)? <= MOST_WORK;
-    is_small.then(|| [elements].repeat(count).concat())
+    is_small.then(|| [elements].repeat(count).concat().into())
 }
 
 /// Python's integer arithmetic: division rounds down, the remainder has the sign of the divisor.

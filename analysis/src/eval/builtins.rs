@@ -40,7 +40,7 @@ pub(super) fn builtin(name: &str, values: &[Constant]) -> Option<Constant> {
         return None;
     }
     let sequence = |value: &Constant| match value {
-        Constant::List(elements) | Constant::Tuple(elements) => Some(elements.clone()),
+        Constant::List(elements) | Constant::Tuple(elements) => Some(elements.to_vec()),
         _ => None,
     };
     let result = match (name, values) {
@@ -48,12 +48,12 @@ pub(super) fn builtin(name: &str, values: &[Constant]) -> Option<Constant> {
         ("len", [Constant::Dict(pairs)]) => Some(Constant::Int(pairs.len() as i64)),
         ("len", [value]) => sequence(value).map(|elements| Constant::Int(elements.len() as i64)),
         ("enumerate", [value]) => sequence(value).map(|elements| {
-            let pairs = (0..).zip(elements).map(|(at, element)| Constant::Tuple(vec![Constant::Int(at), element]));
+            let pairs = (0..).zip(elements).map(|(at, element)| Constant::Tuple([Constant::Int(at), element].into()));
             Constant::List(pairs.collect())
         }),
         ("zip", [first, second]) => sequence(first).zip(sequence(second)).map(|(first, second)| {
             Constant::List(
-                first.into_iter().zip(second).map(|(one, other)| Constant::Tuple(vec![one, other])).collect(),
+                first.into_iter().zip(second).map(|(one, other)| Constant::Tuple([one, other].into())).collect(),
             )
         }),
         ("reversed", [value]) => sequence(value).map(|elements| Constant::List(elements.into_iter().rev().collect())),
@@ -63,8 +63,8 @@ pub(super) fn builtin(name: &str, values: &[Constant]) -> Option<Constant> {
         }),
         ("int", [Constant::Str(text)]) => text.trim().replace('_', "").parse().ok().map(Constant::Int),
         ("str", [value]) => methods::text(value).map(Constant::Str),
-        ("list", [value]) => sequence(value).map(Constant::List),
-        ("tuple", [value]) => sequence(value).map(Constant::Tuple),
+        ("list", [value]) => sequence(value).map(|parts| Constant::List(parts.into())),
+        ("tuple", [value]) => sequence(value).map(|parts| Constant::Tuple(parts.into())),
         ("sum", [value]) => sequence(value)
             .map(|elements| elements.into_iter().fold(Constant::Int(0), |a, b| binary(BinaryOp::Add, a, b))),
         ("min" | "max", [value]) => sequence(value).and_then(|elements| extreme(name, &elements)),
@@ -77,7 +77,7 @@ pub(super) fn builtin(name: &str, values: &[Constant]) -> Option<Constant> {
         ("round", [value]) => int(value).map(Constant::Int),
         ("float", [value]) => number(value).map(|value| Constant::Float(FloatBits::new(value))),
         ("bool", [value]) => truth(value).map(Constant::Bool),
-        ("range", values) => range(values).map(Constant::List),
+        ("range", values) => range(values).map(|parts| Constant::List(parts.into())),
         ("sorted", [value]) => sequence(value).and_then(sorted),
         _ => None,
     };

@@ -1,15 +1,22 @@
 //! Functions that are called: their statements are run one by one. What a function would change outside of itself, and what
 //! it does with values that are not known, makes the result unknown.
 
+use std::cell::RefCell;
+
+use rustc_hash::FxHashMap;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param, ParamKind, Stmt, StmtId};
 
 use super::arithmetic::binary;
 use super::builtins::is_builtin;
-use super::{Argument, Constant, Evaluator, Scope, choice, methods, records, split, unknown};
+use super::{Argument, Constant, Evaluator, Scope, Weighed, choice, held, methods, records, split, unknown};
 use crate::finding::Reason;
+use crate::work;
 
 /// Statements that an expression may run through the functions that it calls. Longer runs count as unknown.
 const LONGEST_RUN: u32 = 20_000;
+/// Locals that are copied in the time of a step, and those that are passed on the way to one.
+const LOCALS_COPIED_A_STEP: u64 = 4;
+pub(super) const LOCALS_A_STEP: u64 = 64;
 
 /// `name(args)` of a function of this file or of one that it imports.
 pub(super) fn call(caller: &Evaluator, name: &str, args: &[Arg]) -> Constant {
@@ -58,7 +65,15 @@ pub(super) fn run(
         steps: caller.steps,
         work: caller.work,
     };
-    Run { evaluator, locals: arguments, held: 0, lenient: defining_scope.follows(), returns: Vec::new() }.call(function)
+    Run {
+        evaluator,
+        locals: arguments,
+        held: 0,
+        lenient: defining_scope.follows(),
+        returns: Vec::new(),
+        handed_on: RefCell::default(),
+    }
+    .call(function)
 }
 
 /// `name(args)` of a function inside of the one that is being run, whose locals it sees as they are now.
@@ -75,7 +90,15 @@ pub(super) fn call_local(caller: &Evaluator, name: &str, local: StmtId, args: &[
         }
     }
     let evaluator = Evaluator { arguments: &[], depth: caller.depth + 10, ..*caller };
-    Run { evaluator, held: locals.len(), locals, lenient: scope.follows(), returns: Vec::new() }.call(function)
+    Run {
+        evaluator,
+        held: locals.len(),
+        locals,
+        lenient: scope.follows(),
+        returns: Vec::new(),
+        handed_on: RefCell::default(),
+    }
+    .call(function)
 }
 
 /// Whether a function inside of another one changes nothing but its own locals, so that calls of it can be run by themselves.
@@ -107,8 +130,14 @@ fn changes_locals_only(ast: &Ast, body: &[StmtId]) -> bool {
 /// Runs a function whose arguments are not known, or the statements of a module.
 pub(super) fn follow(evaluator: &Evaluator) {
     let ast = evaluator.ast;
-    let mut run =
-        Run { evaluator: Evaluator { ..*evaluator }, locals: Vec::new(), held: 0, lenient: true, returns: Vec::new() };
+    let mut run = Run {
+        evaluator: Evaluator { ..*evaluator },
+        locals: Vec::new(),
+        held: 0,
+        lenient: true,
+        returns: Vec::new(),
+        handed_on: RefCell::default(),
+    };
     let ended = match function(ast) {
         Some(function) => {
             for param in &function.params {
@@ -127,8 +156,14 @@ pub(super) fn follow(evaluator: &Evaluator) {
 /// Runs a function in parts, each with what the ones before left in its locals.
 pub(super) fn run_parts(first: &Evaluator, rest: &[Evaluator], arguments: &[Argument]) -> Constant {
     let Some(function) = function(first.ast) else { return unknown("is not a function") };
-    let mut run =
-        Run { evaluator: Evaluator { ..*first }, locals: Vec::new(), held: 0, lenient: true, returns: Vec::new() };
+    let mut run = Run {
+        evaluator: Evaluator { ..*first },
+        locals: Vec::new(),
+        held: 0,
+        lenient: true,
+        returns: Vec::new(),
+        handed_on: RefCell::default(),
+    };
     for (name, value) in bound_arguments(first, function, arguments) {
         run.bind(&name, value);
     }
@@ -140,7 +175,7 @@ pub(super) fn run_parts(first: &Evaluator, rest: &[Evaluator], arguments: &[Argu
         }
         // A local function is a statement of its own part.
         run.locals.retain(|(_, value)| !matches!(value, Constant::Local(_) | Constant::Thunk(_)));
-        run = Run { evaluator: Evaluator { ..*evaluator }, ..run };
+        run = Run { evaluator: Evaluator { ..*evaluator }, handed_on: RefCell::default(), ..run };
         flow = run.body(&evaluator.ast.body);
     }
     run.returned(flow)
@@ -227,6 +262,8 @@ struct Run<'e> {
     lenient: bool,
     /// What is returned under conditions that are not known.
     returns: Vec<Constant>,
+    /// Which lists the text of the part that runs hands on.
+    handed_on: RefCell<FxHashMap<String, bool>>,
 }
 
 /// How a statement ends.
@@ -322,6 +359,7 @@ impl Run<'_> {
             }
             Stmt::AugAssign { target, op, value } => {
                 let combined = binary(*op, self.value(*target), self.value(*value));
+                self.evaluator.count(held(&combined));
                 match (ast.name(*target), &combined) {
                     // A list is extended for all who hold it.
                     (Some(name), Constant::List(_)) if self.is_shared(name) => return Err(changes_a_list(name)),
@@ -421,6 +459,7 @@ impl Run<'_> {
 
     /// Runs one body and the other, of which it is not known which one runs.
     fn one_of(&mut self, one: &[StmtId], other: &[StmtId]) -> Result<Flow, Reason> {
+        work::spend(self.locals.len() as u64 / LOCALS_COPIED_A_STEP);
         let before = self.locals.clone();
         let first = self.body(one)?;
         let after_first = std::mem::replace(&mut self.locals, before);
@@ -463,6 +502,7 @@ impl Run<'_> {
         one: &[StmtId],
         other: &[StmtId],
     ) -> Result<Flow, Reason> {
+        work::spend(self.locals.len() as u64 / LOCALS_COPIED_A_STEP);
         let narrowed = |locals: &[(String, Constant)], cases: &[u32]| -> Vec<(String, Constant)> {
             locals.iter().map(|(name, value)| (name.clone(), choice::narrowed(value, by, cases))).collect()
         };
@@ -560,6 +600,7 @@ impl Run<'_> {
     }
 
     fn bind(&mut self, name: &str, value: Constant) {
+        work::spend(self.locals.len() as u64 / LOCALS_A_STEP);
         match self.locals.iter_mut().find(|(local, _)| local == name) {
             Some((_, old)) => *old = value,
             None => self.locals.push((name.to_owned(), value)),
@@ -633,12 +674,11 @@ impl Run<'_> {
         let key = self.value(index);
         self.change(name, |list| match (list, key) {
             (_, Constant::Unknown(reason)) => Err(reason),
-            (Constant::Dict(pairs), key) => methods::put(pairs, key, value),
+            (Constant::Dict(pairs), key) => pairs.edit(|pairs| methods::put(pairs, key, value)),
             (Constant::List(elements), Constant::Int(at)) => {
                 let at = if at < 0 { at + elements.len() as i64 } else { at };
-                let element = usize::try_from(at).ok().and_then(|at| elements.get_mut(at));
-                *element.ok_or_else(|| Reason::new("the index is out of range"))? = value;
-                Ok(())
+                let is_there = usize::try_from(at).is_ok_and(|at| elements.set(at, value));
+                is_there.then_some(()).ok_or_else(|| Reason::new("the index is out of range"))
             }
             _ => Err(Reason::new("changes an element of a value that is not a list")),
         })
@@ -650,7 +690,13 @@ impl Run<'_> {
             return Err(changes_a_list(name));
         }
         match self.locals.iter_mut().find(|(local, _)| local == name) {
-            Some((_, value)) => change(value),
+            Some((_, value)) => {
+                let changed = change(value);
+                if !value.is_bearable() {
+                    *value = unknown("holds more values than tilefit looks at");
+                }
+                changed
+            }
             None => Err(changes_a_list(name)),
         }
     }
@@ -672,9 +718,7 @@ impl Run<'_> {
         if let ([name, "update"], true) = (path.as_slice(), args.iter().any(|arg| arg.keyword.is_some())) {
             let more = self.within().made_dictionary(args);
             return self.change(name, |mapping| match (mapping, more) {
-                (Constant::Dict(pairs), Constant::Dict(more)) => {
-                    more.into_iter().try_for_each(|(key, value)| methods::put(pairs, key, value))
-                }
+                (Constant::Dict(pairs), Constant::Dict(more)) => methods::update(pairs, more),
                 _ => Err(Reason::new("updates an unknown value")),
             });
         }
@@ -688,18 +732,22 @@ impl Run<'_> {
                 Ok(())
             }
             (Constant::List(elements), "extend", Constant::List(more) | Constant::Tuple(more)) => {
-                elements.extend(more);
+                elements.edit(|elements| elements.extend(more));
                 Ok(())
             }
-            (Constant::Dict(pairs), "update", Constant::Dict(more)) => {
-                more.into_iter().try_for_each(|(key, value)| methods::put(pairs, key, value))
-            }
+            (Constant::Dict(pairs), "update", Constant::Dict(more)) => methods::update(pairs, more),
             _ => Err(Reason::new(format!("calls `{name}.{method}`, which tilefit does not evaluate"))),
         })
     }
 
     /// Whether the list of that name may also be known by another: it came in as an argument, or is put somewhere whole.
     fn is_shared(&self, name: &str) -> bool {
+        let is_held = self.locals.iter().take(self.held).any(|(local, _)| local == name);
+        is_held || *self.handed_on.borrow_mut().entry(name.to_owned()).or_insert_with(|| self.is_handed_on(name))
+    }
+
+    /// As far as the text says.
+    fn is_handed_on(&self, name: &str) -> bool {
         let ast = self.evaluator.ast;
         let is_it = |expr: &ExprId| ast.name(*expr) == Some(name);
         let holds = |expr: &Expr| match expr {
@@ -736,8 +784,7 @@ impl Run<'_> {
             _ => false,
         };
         let is_param = function(ast).is_some_and(|function| function.params.iter().any(|param| is_it(&param.name)));
-        let is_held = self.locals.iter().take(self.held).any(|(local, _)| local == name);
-        is_param || is_held || ast.exprs().any(|(_, expr)| holds(expr)) || ast.stmts().any(|(_, stmt)| renames(stmt))
+        is_param || ast.exprs().any(|(_, expr)| holds(expr)) || ast.stmts().any(|(_, stmt)| renames(stmt))
     }
 }
 

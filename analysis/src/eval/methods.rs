@@ -2,7 +2,7 @@
 
 use tilefit_syntax::ast::{Arg, Expr, ExprId};
 
-use super::{Constant, Evaluator, LONGEST, records, unknown};
+use super::{Constant, Evaluator, LONGEST, Parts, records, unknown};
 use crate::finding::Reason;
 
 /// `object.name(args)`
@@ -34,6 +34,7 @@ pub(super) fn call(caller: &Evaluator, object: ExprId, name: &str, args: &[Arg])
         Ok(values) => values,
         Err(reason) => return Constant::Unknown(reason),
     };
+    caller.count(super::held(&object));
     match object {
         Constant::Str(text) => of_text(&text, name, &values).unwrap_or_else(not_run),
         Constant::Dict(pairs) => of_dictionary(pairs, name, &values).unwrap_or_else(not_run),
@@ -77,12 +78,12 @@ fn of_text(text: &str, name: &str, values: &[Constant]) -> Option<Constant> {
     })
 }
 
-fn of_dictionary(pairs: Vec<(Constant, Constant)>, name: &str, values: &[Constant]) -> Option<Constant> {
+fn of_dictionary(pairs: Parts<(Constant, Constant)>, name: &str, values: &[Constant]) -> Option<Constant> {
     Some(match (name, values) {
         ("keys", []) => Constant::List(pairs.into_iter().map(|(key, _)| key).collect()),
         ("values", []) => Constant::List(pairs.into_iter().map(|(_, value)| value).collect()),
         ("items", []) => {
-            Constant::List(pairs.into_iter().map(|(key, value)| Constant::Tuple(vec![key, value])).collect())
+            Constant::List(pairs.into_iter().map(|(key, value)| Constant::Tuple([key, value].into())).collect())
         }
         ("get", [key, default @ ..]) => {
             entry(&pairs, key).unwrap_or_else(|| default.first().cloned().unwrap_or(Constant::None))
@@ -120,6 +121,11 @@ pub(super) fn put(pairs: &mut Vec<(Constant, Constant)>, key: Constant, value: C
         None => pairs.push((key, value)),
     }
     Ok(())
+}
+
+/// Gives keys of a dictionary the values that they have in another one.
+pub(super) fn update(pairs: &mut Parts<(Constant, Constant)>, more: Parts<(Constant, Constant)>) -> Result<(), Reason> {
+    pairs.edit(|pairs| more.into_iter().try_for_each(|(key, value)| put(pairs, key, value)))
 }
 
 pub(super) fn too_many_entries() -> Reason {

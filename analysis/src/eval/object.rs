@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use tilefit_syntax::ast::BinaryOp;
 
-use super::Constant;
+use super::{Constant, Weighed};
 
 /// What Python does with a value of a language or a library.
 ///
 /// Nothing here has a default: whoever makes such values says what becomes of each, also where that is nothing.
-pub trait Behaviour: Any + fmt::Debug + Send + Sync + RefUnwindSafe + UnwindSafe {
+pub trait Behaviour: Any + Weighed + fmt::Debug + Send + Sync + RefUnwindSafe + UnwindSafe {
     /// Python's truth value, where it is known.
     fn truth(&self) -> Option<bool>;
 

@@ -4,22 +4,25 @@ use std::sync::Arc;
 
 use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Stmt, StmtId};
 
-use super::{Argument, Assumption, Constant, Evaluator, FunctionSource, Scope, functions, unknown};
+use super::{Argument, Assumption, Constant, Evaluator, FunctionSource, Parts, Scope, Weighed, functions, unknown};
 use crate::finding::Reason;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     class: String,
-    fields: Vec<(String, Constant)>,
+    fields: Parts<(String, Constant)>,
     /// What the properties come to.
-    properties: Vec<(String, Constant)>,
+    properties: Parts<(String, Constant)>,
     methods: Arc<Vec<Arc<Ast>>>,
 }
 
-impl Record {
-    /// How many values there are in it.
-    pub(super) fn weight(&self) -> usize {
-        1 + self.fields.iter().chain(&self.properties).map(|(_, value)| super::weight(value)).sum::<usize>()
+impl Weighed for Record {
+    fn weight(&self) -> usize {
+        self.fields.weight().saturating_add(self.properties.weight())
+    }
+
+    fn depth(&self) -> u32 {
+        self.fields.depth().max(self.properties.depth())
     }
 }
 
@@ -27,9 +30,9 @@ impl Record {
 pub(super) fn member(object: Constant, name: &str) -> Option<Constant> {
     match object {
         Constant::Record(Record { class, fields, properties, .. }) => {
-            let member = fields.into_iter().chain(properties).find(|(member, _)| member == name);
+            let member = fields.iter().chain(&properties).find(|(member, _)| member == name);
             let missing = || unknown(format!("`{class}` has no field `{name}`"));
-            Some(member.map_or_else(missing, |(_, value)| value))
+            Some(member.map_or_else(missing, |(_, value)| value.clone()))
         }
         Constant::Unknown(reason) => Some(Constant::Unknown(reason)),
         Constant::Object(object) => object.member(name),
@@ -60,8 +63,8 @@ pub(super) fn construct(caller: &Evaluator, name: &str, args: &[Arg]) -> Constan
         };
         fields.push((field.to_owned(), value));
     }
-    let mut record =
-        Record { class: name.to_owned(), fields, properties: Vec::new(), methods: Arc::new(class.methods) };
+    let (fields, methods) = (fields.into(), Arc::new(class.methods));
+    let mut record = Record { class: name.to_owned(), fields, properties: Parts::default(), methods };
     record.properties = properties(caller, &record, &*class_scope);
     Constant::Record(record)
 }
@@ -77,10 +80,12 @@ pub(super) fn replace(caller: &Evaluator, args: &[Arg]) -> Constant {
         _ => return unknown("`replace` of a value that is not a data class"),
     };
     for arg in args.iter().skip(1) {
-        let Some((_, value)) = record.fields.iter_mut().find(|(field, _)| Some(field) == arg.keyword.as_ref()) else {
+        let is_it = |(field, _): &(String, Constant)| Some(field) == arg.keyword.as_ref();
+        let Some(place) = record.fields.iter().position(is_it) else {
             return unknown("`replace` of a field that does not exist");
         };
-        *value = caller.value(arg.value);
+        let value = caller.value(arg.value);
+        record.fields.edit(|fields| fields[place].1 = value);
     }
     record.properties = properties(caller, &record, &Elsewhere(caller.scope));
     Constant::Record(record)
@@ -98,9 +103,8 @@ pub(super) fn method(caller: &Evaluator, record: &Record, name: &str, args: &[Ar
     }
 }
 
-fn properties(caller: &Evaluator, record: &Record, class_scope: &dyn Scope) -> Vec<(String, Constant)> {
-    let mut record = record.clone();
-    record.properties.clear();
+fn properties(caller: &Evaluator, record: &Record, class_scope: &dyn Scope) -> Parts<(String, Constant)> {
+    let mut record = Record { properties: Parts::default(), ..record.clone() };
     let methods = record.methods.clone();
     for ast in methods.iter() {
         let Some(function) = functions::function(ast).filter(|function| is_property(ast, function)) else { continue };

@@ -391,3 +391,20 @@ fn a_comment_reads_no_tlx_kernel_and_a_scenario_reads_one() {
     let queries = observed.queries();
     assert_eq!((ran(&queries, "tlx_kernel"), ran(&queries, "scenarios")), (1, 1), "{queries:?}");
 }
+
+/// However large it is, a file that has nothing to do with another one costs that nothing.
+#[test]
+fn what_no_import_leads_to_is_not_read() {
+    let kernel = "import triton\nimport triton.language as tl\n\n@triton.jit\ndef k(p, B: tl.constexpr):\n    tl.store(p + tl.arange(0, B), 1)\n\ndef f(p):\n    k[(1,)](p, B=64)\n";
+    let parsed = |other: &str| {
+        let mut observed = Observed::open("");
+        let file = observed.host.file_id("/w/other.py");
+        observed.host.set_document(file, Document::new(other));
+        observed.file = observed.host.file_id("/w/kernels.py");
+        observed.host.set_document(observed.file, Document::new(kernel));
+        ran(&observed.queries(), "parsed")
+    };
+    let alone = parsed("");
+    assert_eq!(parsed(&format!("import triton\n{kernel}\nL = [1, 2, 3]\n").replace("k(", "other(")), alone);
+    assert!(parsed("from kernels import k\nk[(1,)](1, B=32)\n") > alone);
+}

@@ -4,7 +4,7 @@
 use tilefit_syntax::ast::BinaryOp;
 
 use crate::element::Dtype;
-use crate::eval::{Argument, Behaviour, Constant, Object};
+use crate::eval::{Argument, Behaviour, Constant, Object, Weighed};
 use crate::ir::{Reason, Scalar};
 use crate::target::Space;
 
@@ -19,6 +19,16 @@ pub(crate) enum Value {
         name: Option<String>,
         slots: u32,
     },
+}
+
+impl Weighed for Value {
+    fn weight(&self) -> usize {
+        1
+    }
+
+    fn depth(&self) -> u32 {
+        0
+    }
 }
 
 impl Behaviour for Value {

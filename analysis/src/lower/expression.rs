@@ -13,6 +13,7 @@ use crate::ir::{
 use crate::ops::OpId;
 use crate::typing::{notation, scalar};
 use crate::vocabulary;
+use crate::work;
 
 fn unknown(reason: impl Into<Reason>) -> Term {
     Term::Unknown(reason.into())
@@ -80,7 +81,8 @@ impl Lowering<'_> {
             Expr::Str(value) => Term::Constant(Constant::Str(value.clone())),
             Expr::None => Term::Constant(Constant::None),
             Expr::Tuple(elements) | Expr::List(elements) => {
-                Term::List(elements.iter().map(|&element| self.expression(element)).collect())
+                let elements = elements.iter().map(|&element| self.expression(element)).collect();
+                self.list(expr, elements)
             }
             Expr::Attribute { value, name } => self.attribute(expr, *value, name),
             Expr::Unary { op, operand } => self.unary(expr, *op, *operand),
@@ -185,6 +187,19 @@ impl Lowering<'_> {
         // The compiler may put a number in place of a scalar that a function is called with.
         let is_specialised = self.state.jit && *role == Role::Param;
         is_merged || is_specialised || self.state.guessed.contains(&var)
+    }
+
+    /// What is made of other values, unless that is more than anything can go through: `x = (x, x)` again and again.
+    fn list(&mut self, at: ExprId, elements: Vec<Term>) -> Term {
+        let list = Term::List(elements);
+        let (weight, depth) = size(&list);
+        work::spend(weight as u64);
+        if weight > MOST_TERMS || depth > DEEPEST_TERMS {
+            let reason = "holds more values than tilefit looks at";
+            self.note(at, reason.to_owned());
+            return Term::Unknown(Reason::new(reason));
+        }
+        list
     }
 
     pub(super) fn term_type(&self, term: &Term) -> Type {
@@ -727,6 +742,16 @@ fn compared(op: CompareOp) -> &'static str {
         CompareOp::Is | CompareOp::IsNot => "is",
         CompareOp::In | CompareOp::NotIn => "in",
     }
+}
+
+/// Values within a list, each counted as often as it is in it, beyond which it counts as unknown, and lists within lists.
+const MOST_TERMS: usize = 4096;
+const DEEPEST_TERMS: u32 = 64;
+
+/// How many values there are in one, and how deep.
+fn size(term: &Term) -> (usize, u32) {
+    let Term::List(elements) = term else { return (1, 0) };
+    elements.iter().map(size).fold((1, 1), |(weight, depth), (more, below)| (weight + more, depth.max(below + 1)))
 }
 
 pub(super) fn from_constant(constant: Constant) -> Term {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tilefit_syntax::ast::BinaryOp;
 
-use crate::eval::{Argument, Behaviour, Constant, Object, OneOf};
+use crate::eval::{Argument, Behaviour, Constant, Object, OneOf, Parts, Weighed};
 use crate::finding::Reason;
 
 use super::device::Arch;
@@ -16,7 +16,7 @@ use super::shared_layout::Nvmma;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tensor {
     /// Extents, each of which may be unknown; `None`: not even how many.
-    shape: Option<Vec<Constant>>,
+    shape: Option<Parts<Constant>>,
     dtype: Option<Dtype>,
     /// Whether its elements lie one behind the other, the last axis first.
     is_contiguous: Option<bool>,
@@ -91,7 +91,7 @@ pub fn call(path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Cons
         ["pytest", "param"] => {
             let mut values = arguments().into_iter().filter(|argument| argument.keyword.is_none());
             let values: Vec<Constant> = values.by_ref().map(|argument| argument.value).collect();
-            Some(if let [only] = values.as_slice() { only.clone() } else { Constant::Tuple(values) })
+            Some(if let [only] = values.as_slice() { only.clone() } else { Constant::Tuple(values.into()) })
         }
         [.., "TensorWrapper"] => {
             let arguments = arguments();
@@ -154,7 +154,7 @@ fn made(name: &str, arguments: &[Argument]) -> Option<Tensor> {
         ),
         "arange" => fresh(
             match positional.as_slice() {
-                [stop] => Some(vec![(*stop).clone()]),
+                [stop] => Some([(*stop).clone()].into()),
                 _ => None,
             },
             dtype(positional.first().copied().and_then(of_value)),
@@ -192,6 +192,16 @@ impl Context {
     }
 }
 
+impl Weighed for Context {
+    fn weight(&self) -> usize {
+        1
+    }
+
+    fn depth(&self) -> u32 {
+        0
+    }
+}
+
 impl Behaviour for Context {
     fn truth(&self) -> Option<bool> {
         Some(true)
@@ -225,7 +235,7 @@ impl Behaviour for Context {
 
     fn method(&self, name: &str, args: &[Constant]) -> Option<Constant> {
         (name == "save_for_backward").then(|| {
-            self.keep(SAVED, &Constant::Tuple(args.to_vec()));
+            self.keep(SAVED, &Constant::Tuple(args.to_vec().into()));
             Constant::None
         })
     }
@@ -246,6 +256,16 @@ pub struct GpuTarget(pub Arch);
 impl GpuTarget {
     fn backend(self) -> &'static str {
         if self.0.is_amd() { "hip" } else { "cuda" }
+    }
+}
+
+impl Weighed for GpuTarget {
+    fn weight(&self) -> usize {
+        1
+    }
+
+    fn depth(&self) -> u32 {
+        0
     }
 }
 
@@ -385,6 +405,16 @@ fn python(value: &Constant) -> Option<String> {
     })
 }
 
+impl Weighed for Written {
+    fn weight(&self) -> usize {
+        1 + self.text.len()
+    }
+
+    fn depth(&self) -> u32 {
+        0
+    }
+}
+
 impl Behaviour for Written {
     fn truth(&self) -> Option<bool> {
         Some(true)
@@ -445,6 +475,16 @@ fn scaled(arguments: &[Argument]) -> Constant {
     Constant::object(Scaled { elements: Tensor { dtype, ..tensor.clone() } })
 }
 
+impl Weighed for Scaled {
+    fn weight(&self) -> usize {
+        1 + self.elements.weight()
+    }
+
+    fn depth(&self) -> u32 {
+        1 + self.elements.depth()
+    }
+}
+
 impl Behaviour for Scaled {
     fn truth(&self) -> Option<bool> {
         None
@@ -495,7 +535,7 @@ impl Behaviour for Scaled {
 }
 
 /// Extents one by one, or in one list.
-fn extents(values: &[&Constant]) -> Option<Vec<Constant>> {
+fn extents(values: &[&Constant]) -> Option<Parts<Constant>> {
     match values {
         [Constant::List(extents) | Constant::Tuple(extents)] => Some(extents.clone()),
         [Constant::Unknown(_)] | [] => None,
@@ -598,6 +638,16 @@ pub fn configuration(arguments: &[Argument]) -> Constant {
         }
     }
     Constant::object(Config { values: values.clone(), options })
+}
+
+impl Weighed for Config {
+    fn weight(&self) -> usize {
+        1 + self.values.weight()
+    }
+
+    fn depth(&self) -> u32 {
+        1 + self.values.depth()
+    }
 }
 
 impl Behaviour for Config {
@@ -766,13 +816,13 @@ impl Tensor {
     }
 
     /// Of another shape, in the same order.
-    fn of_shape(&self, shape: Option<Vec<Constant>>) -> Constant {
+    fn of_shape(&self, shape: Option<Parts<Constant>>) -> Constant {
         let is_contiguous = self.is_contiguous.filter(|is_contiguous| *is_contiguous);
         Constant::object(Tensor { shape, dtype: self.dtype, is_contiguous })
     }
 
     /// With the axes in another order.
-    fn reordered(&self, shape: Option<Vec<Constant>>) -> Constant {
+    fn reordered(&self, shape: Option<Parts<Constant>>) -> Constant {
         // An axis of one element may stand anywhere.
         let is_plain = |extent: &Constant| matches!(extent, Constant::Int(extent) if *extent > 1);
         let is_contiguous = match &shape {
@@ -800,7 +850,7 @@ impl Tensor {
             let rank = shape.len() as i64;
             let axis = |axis: i64| usize::try_from(if axis < 0 { axis + rank } else { axis }).ok();
             let (one, other) = (axis(one)?, axis(other)?);
-            (one < shape.len() && other < shape.len()).then(|| shape.swap(one, other))?;
+            (one < shape.len() && other < shape.len()).then(|| shape.edit(|shape| shape.swap(one, other)))?;
             Some(shape)
         });
         self.reordered(shape)
@@ -814,6 +864,16 @@ impl Tensor {
             })
         });
         product.map_or_else(|| unknown("the count of elements of a tensor"), Constant::Int)
+    }
+}
+
+impl Weighed for Tensor {
+    fn weight(&self) -> usize {
+        self.shape.as_ref().map_or(1, Parts::weight)
+    }
+
+    fn depth(&self) -> u32 {
+        self.shape.as_ref().map_or(0, Parts::depth)
     }
 }
 
@@ -960,6 +1020,16 @@ impl Behaviour for Tensor {
             _ => None,
         };
         Some(kept.map_or_else(|| unknown("arithmetic of tensors"), Constant::object))
+    }
+}
+
+impl Weighed for Descriptor {
+    fn weight(&self) -> usize {
+        1 + self.tensor.weight()
+    }
+
+    fn depth(&self) -> u32 {
+        1 + self.tensor.depth()
     }
 }
 

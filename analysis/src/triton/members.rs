@@ -1,6 +1,8 @@
 //! Members of Triton's language modules: those of Triton 3.8 and 3.9, of the TLX plugin, and of Meta's fork (September 2026). Other versions may have
 //! more, so that a member which is not here counts as a slip only where it is almost one that is.
 
+use std::sync::LazyLock;
+
 /// Of `triton.language`.
 const TL: &str = "
     ClcTileScheduler CompositeReductionOrdering DynamicPersistent1DScheduler NVMMASharedLayout NonPersistentScheduler PaddedSharedLayout
@@ -59,11 +61,10 @@ const TLX: &str = "
 
 /// The members of a module by its usual name (`tl`, `gl`, `tlx`).
 pub(crate) fn of(module: &str) -> Option<impl Iterator<Item = &'static str> + use<>> {
-    let members = match module {
-        "tl" => TL,
-        "gl" => GL,
-        "tlx" => TLX,
-        _ => return None,
-    };
-    Some(members.split_whitespace())
+    // Every name of every kernel is looked up here.
+    static MODULES: LazyLock<[(&str, Vec<&str>); 3]> = LazyLock::new(|| {
+        [("tl", TL), ("gl", GL), ("tlx", TLX)].map(|(name, all)| (name, all.split_whitespace().collect()))
+    });
+    let (_, members) = MODULES.iter().find(|(name, _)| *name == module)?;
+    Some(members.iter().copied())
 }

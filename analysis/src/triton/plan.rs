@@ -1,6 +1,6 @@
 //! What a program comes to: where each of its buffers lies, what the block takes, and how far that is known.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::live_ranges::{Call, Hidden, Life, Lives, Rules, Scratched, lives};
 use super::liveness::LiveRange;
@@ -105,11 +105,12 @@ fn planned(program: &Program, lives: Lives, unknown: &[Reason], rules: Rules) ->
         }
     }
     let mut early = buffers.clone();
+    let heights = Heights::of(&buffers);
     for ((buffer, _), placed) in early.iter_mut().zip(&placed) {
         if let Occupant::Hidden(nth) = placed.what {
             let places = lives.scratch[nth].0.elsewhere.iter().copied().chain([buffer.live.start]);
             // The later of those at which it costs most.
-            let worst = places.max_by_key(|&at| (live_at(&buffers, at), at)).unwrap_or(buffer.live.start);
+            let worst = places.max_by_key(|&at| (heights.at(at), at)).unwrap_or(buffer.live.start);
             if !lives.scratch[nth].0.elsewhere.is_empty() {
                 buffer.live = LiveRange { start: worst, end: worst + 1 };
             }
@@ -323,14 +324,32 @@ fn tried(buffers: &[(Buffer, Bytes)], sizes: &[u64]) -> (u64, Vec<Option<u64>>) 
 
 /// The most bytes that are live at once: no allocator takes less.
 fn peak(buffers: &[(Buffer, Bytes)]) -> u64 {
-    let starts: BTreeSet<u32> = buffers.iter().map(|(buffer, _)| buffer.live.start).collect();
-    starts.into_iter().map(|at| live_at(buffers, at)).max().unwrap_or(0)
+    Heights::of(buffers).0.values().copied().max().unwrap_or(0)
 }
 
-/// The bytes that are surely live at an operation.
-fn live_at(buffers: &[(Buffer, Bytes)], at: u32) -> u64 {
-    let live = buffers.iter().filter(|(buffer, _)| buffer.live.start <= at && at < buffer.live.end);
-    live.map(|(_, size)| size.low()).sum()
+/// The bytes that are surely live, by the operations from which on it is so many.
+struct Heights(BTreeMap<u32, u64>);
+
+impl Heights {
+    fn of(buffers: &[(Buffer, Bytes)]) -> Heights {
+        let mut changes: BTreeMap<u32, i128> = BTreeMap::new();
+        for (buffer, size) in buffers.iter().filter(|(buffer, _)| buffer.live.start < buffer.live.end) {
+            work::spend(1);
+            *changes.entry(buffer.live.start).or_default() += i128::from(size.low());
+            *changes.entry(buffer.live.end).or_default() -= i128::from(size.low());
+        }
+        let mut height = 0_i128;
+        let heights = changes.into_iter().map(|(at, change)| {
+            height += change;
+            (at, u64::try_from(height).unwrap_or(u64::MAX))
+        });
+        Heights(heights.collect())
+    }
+
+    /// At an operation.
+    fn at(&self, at: u32) -> u64 {
+        self.0.range(..=at).next_back().map_or(0, |(_, &height)| height)
+    }
 }
 
 /// A buffer that stands for all that are in one half of the rows: a left side of 64 rows and its accumulator are, and whatever is with either.

@@ -123,7 +123,7 @@ fn compared(ast: &Ast, scope: &dyn Scope) -> BTreeMap<ExprId, Vec<Constant>> {
             let values = match (op, value) {
                 (CompareOp::Eq | CompareOp::Ne | CompareOp::Is | CompareOp::IsNot, value) => vec![value],
                 (CompareOp::In | CompareOp::NotIn, Constant::List(values) | Constant::Tuple(values)) if of == *left => {
-                    values
+                    values.into()
                 }
                 _ => continue,
             };

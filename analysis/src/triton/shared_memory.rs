@@ -51,18 +51,28 @@ pub fn allocate(buffers: &[Buffer]) -> Allocation {
 /// When the memory from an offset on is free, by that offset and, of equal ones, in the order of insertion.
 #[derive(Default)]
 struct Free {
-    at: BTreeMap<(u64, usize), LiveRange>,
+    /// The place of each in `ranges`.
+    at: BTreeMap<(u64, usize), usize>,
+    /// In no order, to be gone through: with what each has in `at`.
+    ranges: Vec<(LiveRange, (u64, usize))>,
     inserted: usize,
 }
 
 impl Free {
     fn insert(&mut self, offset: u64, range: LiveRange) {
-        self.at.insert((offset, self.inserted), range);
+        let key = (offset, self.inserted);
+        self.at.insert(key, self.ranges.len());
+        self.ranges.push((range, key));
         self.inserted += 1;
     }
 
     fn take_lowest(&mut self) -> Option<(u64, LiveRange)> {
-        self.at.pop_first().map(|((offset, _), range)| (offset, range))
+        let ((offset, _), place) = self.at.pop_first()?;
+        let (range, _) = self.ranges.swap_remove(place);
+        if let Some((_, moved)) = self.ranges.get(place) {
+            self.at.insert(*moved, place);
+        }
+        Some((offset, range))
     }
 }
 
@@ -78,9 +88,9 @@ fn lowest_free(buffers: &[Buffer], by_size: &[usize]) -> Vec<u64> {
         let fits = |&buffer: &usize| {
             let live = buffers[buffer].live;
             let mut is_free = || {
-                let mut others = free.at.values();
-                let is_free = !others.any(|other| live.meets(*other));
-                compared += free.at.len() - others.len();
+                let mut others = free.ranges.iter();
+                let is_free = !others.any(|(other, _)| live.meets(*other));
+                compared += free.ranges.len() - others.len();
                 is_free
             };
             live.meets(range) && is_free()

@@ -12,10 +12,14 @@ use std::sync::LazyLock;
 use tree_sitter::{Language, Node, TreeCursor};
 
 use super::*;
+use crate::interrupt;
 use crate::tokens::{TokenKind, tokens};
 
 /// Deeper nesting than this is not looked into; it keeps the stack bounded for any text.
 const DEEPEST: usize = 150;
+
+/// Nodes between two looks at whether anybody waits still.
+const BETWEEN_LOOKS: u32 = 1024;
 
 pub(super) fn lower(root: Node<'_>, source: &BlockSource) -> (Ast, Spans) {
     let mut lowering = Lowering {
@@ -24,10 +28,19 @@ pub(super) fn lower(root: Node<'_>, source: &BlockSource) -> (Ast, Spans) {
         ast: Ast::default(),
         spans: Spans::default(),
         depth: 0,
+        nodes: 0,
+        hidden: TextRange::default(),
         in_scope: false,
         seen_errors: HashSet::new(),
     };
     lowering.ast.body = lowering.statements(root);
+    // What is not read may bind names all the same.
+    for range in source.broken() {
+        let is_read = lowering.text.get(range.start..range.end).is_none_or(|text| !text.contains(":="));
+        if !is_read {
+            lowering.hide_text(*range);
+        }
+    }
     lowering.ast.hidden.sort_unstable();
     lowering.ast.hidden.dedup();
     (lowering.ast, lowering.spans)
@@ -90,6 +103,10 @@ struct Lowering<'t> {
     ast: Ast,
     spans: Spans,
     depth: usize,
+    /// That were looked at so far.
+    nodes: u32,
+    /// The last part of the text of which all names are noted.
+    hidden: TextRange,
     /// In a statement whose nodes are numbered by themselves.
     in_scope: bool,
     /// Where an expression or a statement of the view says that something does not parse.
@@ -102,8 +119,17 @@ impl<'t> Lowering<'t> {
     }
 
     fn add_expr(&mut self, expr: Expr, span: TextRange) -> ExprId {
+        self.count();
         self.spans.exprs.push(span);
         ExprId(self.ast.exprs.push(expr))
+    }
+
+    /// Now and then looks whether anybody waits still.
+    fn count(&mut self) {
+        self.nodes += 1;
+        if self.nodes.is_multiple_of(BETWEEN_LOOKS) {
+            interrupt::look();
+        }
     }
 
     fn add_stmt(&mut self, stmt: Stmt, span: TextRange) -> StmtId {
@@ -132,17 +158,42 @@ impl<'t> Lowering<'t> {
         children
     }
 
+    /// Takes note of all names in a part of the tree, unless that lies in one of which all are noted.
+    fn hide_whole(&mut self, node: Node<'_>) {
+        let whole = range(node);
+        if self.hidden.start <= whole.start && whole.end <= self.hidden.end {
+            return;
+        }
+        self.hide(node, |_| false);
+        self.hidden = whole;
+    }
+
     /// Takes note of the names in a part of the tree that the view leaves out; what it does look into is no such part.
     fn hide(&mut self, node: Node<'_>, is_seen: fn(&Node<'_>) -> bool) {
+        // By way of one cursor: to ask each node for its children takes long where trees are deep.
         let mut cursor = node.walk();
-        let mut waiting = vec![node];
-        while let Some(node) = waiting.pop() {
-            if node.kind() == "identifier" {
-                let name = self.text(node).to_owned();
+        loop {
+            let here = cursor.node();
+            self.count();
+            let is_left_out = here.id() == node.id() || here.is_named() && !is_seen(&here);
+            if is_left_out && here.kind() == "identifier" {
+                let name = self.text(here).to_owned();
                 self.ast.hidden.push(name);
             }
-            waiting.extend(node.named_children(&mut cursor).filter(|child| !is_seen(child)));
+            if is_left_out && cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+            }
         }
+    }
+
+    /// Whether a node stands for a part of the text that is too long to be read.
+    fn is_unread(&self, node: Node<'_>) -> bool {
+        self.broken.iter().any(|range| range.start <= node.start_byte() && node.start_byte() < range.end)
     }
 
     /// Takes note of the names in a text that the tree has nothing of.

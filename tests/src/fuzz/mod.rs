@@ -3,6 +3,7 @@
 //! `cargo test -p tilefit-tests --test fuzz` runs each over its corpus (`tests/fuzz/corpus`) and a slice of random inputs, the same ones every
 //! time; `cargo xtask soak` runs others for as long as one likes, and `tests/fuzz` hands the same functions to libFuzzer.
 
+mod cycles;
 mod dumps;
 mod messages;
 mod packing_problems;
@@ -22,6 +23,7 @@ use tilefit_syntax::TextRange;
 use crate::mutation;
 use crate::random::Random;
 
+pub use cycles::cycles;
 pub use dumps::dumps;
 pub use messages::messages;
 pub use packing_problems::packing_problems;
@@ -41,10 +43,11 @@ pub struct Target {
     is_text: bool,
 }
 
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     Target { name: "text_edits", run: text_edits, is_text: false },
     Target { name: "messages", run: messages, is_text: false },
     Target { name: "settings", run: settings, is_text: true },
+    Target { name: "cycles", run: cycles, is_text: false },
     Target { name: "dumps", run: dumps, is_text: true },
     Target { name: "packing_problems", run: packing_problems, is_text: true },
 ];

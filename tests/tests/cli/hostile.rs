@@ -195,3 +195,40 @@ fn output_that_is_lost_is_a_failure() {
     let run = tilefit(&root, &["codegen", "k.py", "-o", "/proc/no_such"]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
 }
+
+/// Texts about which one could go on for ever, or until the memory or the stack is used up.
+#[cfg(target_os = "linux")]
+#[test]
+fn texts_without_end_come_to_one() {
+    let head = "import triton\nimport triton.language as tl\n";
+    let kernel = "\n@triton.jit\ndef k(p, B: tl.constexpr):\n    tl.store(p + tl.arange(0, B), 1)\n";
+    let texts = [
+        ("own.py", format!("{head}class Cfg:\n    BLOCK = Cfg.BLOCK\n{kernel}\nk[(1,)](1, B=Cfg.BLOCK)\n")),
+        ("cycle.py", format!("{head}class C:\n    N = D.N\nclass D:\n    N = C.N\n{kernel}\nk[(1,)](1, B=C.N)\n")),
+        ("base.py", "class Cfg:\n    BLOCK = 64\n".to_owned()),
+        (
+            "shadow.py",
+            format!(
+                "{head}from base import Cfg\nclass Cfg(Cfg):\n    BLOCK = Cfg.BLOCK * 2\n{kernel}\nk[(1,)](1, B=Cfg.BLOCK)\n"
+            ),
+        ),
+        (
+            "doubled.py",
+            format!(
+                "{head}\n@triton.jit\ndef k(p):\n    x = (p, p)\n{}    tl.store(x[0][0], 1)\n",
+                "    x = (x, x)\n".repeat(60)
+            ),
+        ),
+        ("list.py", format!("{head}L = [{}]\n{kernel}\nk[(1,)](1, B=L[0])\n", "1, ".repeat(200_000))),
+        ("nested.py", format!("{head}L = {}1{}\n{kernel}\nk[(1,)](1, B=L)\n", "(".repeat(50_000), ")".repeat(50_000))),
+    ];
+    let texts: Vec<(&str, &[u8])> = texts.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
+    let root = directory("endless", &texts);
+    for (name, _) in &texts {
+        // Of the address space: what is resident is far less.
+        let limited = format!("ulimit -v 2000000 && exec {} check {name}", tilefit_tests::binary::tilefit().display());
+        let output = Command::new("sh").args(["-c", &limited]).current_dir(&root).output().expect("the shell starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{name}: {:?} {said}", output.status);
+    }
+}

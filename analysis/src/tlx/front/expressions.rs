@@ -3,11 +3,12 @@
 use tilefit_syntax::ast::{BinaryOp, Clause, Expr, ExprId};
 
 use crate::diagnostics::Code;
-use crate::eval::{self, Constant};
+use crate::eval::{self, Constant, Weighed};
 use crate::finding::Reason;
 
 use super::super::language::Dtype;
-use super::{Frame, Front, MOST_ELEMENTS, Value};
+use super::{Frame, Front, MOST_ELEMENTS, PARTS_A_STEP, Value};
+use crate::work;
 
 impl Front {
     /// True if the value of an expression comes from a number that was assigned without `tl.constexpr`.
@@ -62,9 +63,8 @@ impl Front {
             Expr::Binary { op: op @ (BinaryOp::Add | BinaryOp::Sub), left, right } => {
                 let (left, right) = (self.value(frame, *left), self.value(frame, *right));
                 match (left, right) {
-                    (Value::Sequence(mut left), Value::Sequence(right)) if *op == BinaryOp::Add => {
-                        left.extend(right);
-                        Value::Sequence(left)
+                    (Value::Sequence(left), Value::Sequence(right)) if *op == BinaryOp::Add => {
+                        Value::sequence(left.into_iter().chain(right))
                     }
                     (pointer, offset) | (offset, pointer) if is_element(&pointer) && !is_element(&offset) => pointer,
                     _ => Value::Constant(self.evaluate(frame, expr)),
@@ -131,9 +131,11 @@ impl Front {
     pub(super) fn mark_used(&mut self, value: &Value) {
         match value {
             Value::Buffer { id, .. } => self.kernel.buffers[id.0 as usize].used = true,
-            Value::Sequence(values) | Value::Either { values, .. } => {
-                values.iter().for_each(|value| self.mark_used(value))
+            Value::Sequence(values) => {
+                work::spend(value.weight() as u64 / PARTS_A_STEP);
+                values.iter().for_each(|value| self.mark_used(value));
             }
+            Value::Either { values, .. } => values.iter().for_each(|value| self.mark_used(value)),
             _ => {}
         }
     }
@@ -141,7 +143,11 @@ impl Front {
     pub(super) fn sequence(&mut self, frame: &mut Frame<'_>, expr: ExprId, elements: &[ExprId]) -> Value {
         let values: Vec<_> = elements.iter().map(|&element| self.value(frame, element)).collect();
         if values.iter().any(Value::holds_memory) {
-            return Value::Sequence(values);
+            let sequence = Value::sequence(values);
+            if let Some(reason) = sequence.reason() {
+                self.note(self.at(frame, expr), reason.clone());
+            }
+            return sequence;
         }
         Value::Constant(self.evaluate(frame, expr))
     }
@@ -152,7 +158,7 @@ impl Front {
         let complete = self.comprehend(frame, element, clauses, &mut values);
         frame.names = outer;
         match complete {
-            Ok(()) => Value::Sequence(values),
+            Ok(()) => Value::sequence(values),
             Err(reason) => {
                 // Followed once, so that what it allocates is seen, and known to be in part.
                 let reason = reason.of("a list of buffers");

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId};
 
 use crate::diagnostics::Code;
-use crate::eval::{self, Constant, Scope};
+use crate::eval::{self, Constant, Parts, Scope, Weighed};
 use crate::finding::Finding;
 use crate::finding::{Note, Origin, Reason};
 
@@ -24,6 +24,7 @@ use super::kernel::{BufferId, GroupId, Kernel, SpecId};
 use super::language;
 use crate::eval::Imports;
 use crate::triton::scenario::{self, Scenario};
+use crate::work;
 use views::Form;
 
 /// What it costs to follow a statement, in steps of work.
@@ -46,7 +47,7 @@ enum Value {
     },
     Spec(SpecId),
     Group(GroupId),
-    Sequence(Vec<Value>),
+    Sequence(Parts<Value>),
     /// One of these, which hold memory, by a condition that is not known.
     Either {
         values: Vec<Value>,
@@ -54,15 +55,57 @@ enum Value {
     },
 }
 
+/// Values within one, each counted as often as it is in it.
+const MOST_PARTS: usize = 4096;
+/// Parts that are gone through in the time of a step.
+const PARTS_A_STEP: u64 = 4;
+
+/// Why nothing is known of buffers in such a value.
+const TOO_MANY_PARTS: &str = "holds more values than tilefit looks at";
+
+impl Weighed for Value {
+    fn weight(&self) -> usize {
+        match self {
+            Value::Constant(constant) => constant.weight(),
+            Value::Sequence(values) => values.weight(),
+            Value::Either { values, .. } => values.iter().fold(1, |sum, value| sum.saturating_add(value.weight())),
+            Value::Buffer { .. } | Value::Spec(_) | Value::Group(_) => 1,
+        }
+    }
+
+    fn depth(&self) -> u32 {
+        match self {
+            Value::Constant(constant) => constant.depth(),
+            Value::Sequence(values) => values.depth(),
+            Value::Either { values, .. } => values.iter().map(|value| value.depth() + 1).max().unwrap_or(0),
+            Value::Buffer { .. } | Value::Spec(_) | Value::Group(_) => 0,
+        }
+    }
+}
+
 impl Value {
     fn unknown(reason: impl Into<Reason>) -> Value {
         Value::Constant(Constant::Unknown(reason.into()))
     }
 
+    /// What is made of other values, unless that is more than anything can go through.
+    fn sequence(values: impl IntoIterator<Item = Value>) -> Value {
+        let values: Parts<Value> = values.into_iter().collect();
+        work::spend(values.len() as u64);
+        if values.is_bearable() && values.weight() <= MOST_PARTS {
+            Value::Sequence(values)
+        } else {
+            Value::unknown(TOO_MANY_PARTS)
+        }
+    }
+
     fn holds_memory(&self) -> bool {
         match self {
             Value::Constant(_) => false,
-            Value::Sequence(values) => values.iter().any(Value::holds_memory),
+            Value::Sequence(values) => {
+                work::spend(values.weight() as u64 / PARTS_A_STEP);
+                values.iter().any(Value::holds_memory)
+            }
             Value::Buffer { .. } | Value::Spec(_) | Value::Group(_) | Value::Either { .. } => true,
         }
     }

@@ -208,7 +208,7 @@ impl Front {
             }
             Expr::Tuple(elements) | Expr::List(elements) => {
                 let values = match value {
-                    Value::Sequence(values) => values,
+                    Value::Sequence(values) => values.into(),
                     Value::Constant(Constant::Tuple(values) | Constant::List(values)) => {
                         values.into_iter().map(Value::Constant).collect()
                     }

@@ -171,7 +171,7 @@ pub(super) fn from_constant(constant: &Constant) -> Value {
         Constant::Tuple(values) => Value::tuple(values.iter().map(from_constant).collect::<Vec<_>>()),
         Constant::Dict(pairs) => {
             let pairs = pairs.iter().map(|(key, value)| (from_constant(key), from_constant(value)));
-            Value::Dict(Rc::new(pairs.collect()))
+            Value::dict(pairs.collect::<Vec<_>>())
         }
         Constant::Unknown(reason) => Value::Unknown(reason.clone()),
         _ => match Dtype::from_constant(constant) {

@@ -1,17 +1,21 @@
 //! Calls: of the author's functions and classes, of the language, and of Python's own.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use tilefit_syntax::ast::{Arg, Expr, ExprId, ParamKind, Stmt};
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::program::{Effect, Kind, Op, Task, Type, ValueId};
 use super::statements::Rounds;
-use super::value::{Class, Function, Record, Scalar, Value, unknown};
-use super::{DEEPEST_CALL, Dialect, Frame, OpenRounds, RETURNED, Tracer, callee, python};
+use super::value::{Class, Function, Scalar, Value, unknown};
+use super::{DEEPEST_CALL, Dialect, Frame, OpenRounds, RETURNED, Tracer, callee, copied, python};
 use crate::finding::{Origin, Reason, Remedy};
+use crate::work;
+
+/// Of a call that is followed, besides those of the function's statements.
+const STEPS_A_CALL: u64 = 8;
 
 /// The arguments of a call.
 #[derive(Debug, Clone, Default)]
@@ -161,18 +165,20 @@ impl Tracer<'_> {
             let reason = Reason::new(format!("calls of `{}` are nested too deeply", function.name));
             return Err(self.unknown_call(frame, expr, reason, &args));
         }
+        work::spend(STEPS_A_CALL);
         let mut inner = Frame {
             ast: function.ast.clone(),
             home: function.home,
             function: self.function_number(frame, function),
-            names: function.names.as_deref().cloned().unwrap_or_default(),
+            names: function.names.as_deref().map(copied).unwrap_or_default(),
             call: Some(frame.call.unwrap_or(Origin::Expr(expr))),
             is_host: frame.is_host || is_host(function),
         };
         let named = self.named.take();
         let nesting = std::mem::take(&mut self.nesting);
-        self.bind(&mut inner, function, args);
+        // A default may call the function that it is of.
         self.depth += 1;
+        self.bind(&mut inner, function, args);
         self.body(&mut inner, &syntax.body);
         self.depth -= 1;
         self.nesting = nesting;
@@ -203,7 +209,7 @@ impl Tracer<'_> {
                 ParamKind::Args => Some(Value::tuple(positional.by_ref().collect::<Vec<_>>())),
                 ParamKind::Kwargs => {
                     let pairs = args.named.iter().map(|(name, value)| (Value::Str(name.clone()), value.clone()));
-                    Some(Value::Dict(Rc::new(pairs.collect())))
+                    Some(Value::dict(pairs.collect::<Vec<_>>()))
                 }
                 ParamKind::Plain => named().or_else(|| positional.next()),
                 ParamKind::KeywordOnly => named(),
@@ -220,9 +226,8 @@ impl Tracer<'_> {
     /// An object of a class: of an aggregate, whose fields are annotated, or of one with `__init__`.
     fn construct(&mut self, frame: &mut Frame, expr: ExprId, class: &Rc<Class>, args: Args) -> Value {
         if let Some(init) = class_method(class, "__init__") {
-            let record = Record { class: class.clone(), fields: Vec::new() };
             let mut with_self = args;
-            with_self.positional.insert(0, Value::Record(Rc::new(record)));
+            with_self.positional.insert(0, Value::record(class.clone(), []));
             return self.initialized(frame, expr, &init, with_self);
         }
         let mut fields = Vec::new();
@@ -237,7 +242,7 @@ impl Tracer<'_> {
                         ast: header.clone(),
                         home: class.home,
                         function: frame.function,
-                        names: HashMap::new(),
+                        names: FxHashMap::default(),
                         call: frame.call,
                         is_host: true,
                     };
@@ -247,7 +252,7 @@ impl Tracer<'_> {
             };
             fields.push((name, value));
         }
-        Value::Record(Rc::new(Record { class: class.clone(), fields }))
+        Value::record(class.clone(), fields)
     }
 
     /// What `__init__` makes of its first parameter.

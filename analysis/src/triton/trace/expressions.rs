@@ -47,7 +47,7 @@ impl Tracer<'_> {
             Expr::List(parts) => Value::list(self.parts(frame, parts)),
             Expr::Dict(pairs) => {
                 let pairs = pairs.iter().map(|&(key, value)| (self.value(frame, key), self.value(frame, value)));
-                Value::Dict(Rc::new(pairs.collect()))
+                Value::dict(pairs.collect::<Vec<_>>())
             }
             Expr::Unary { op, operand } => {
                 let operand = self.value(frame, *operand);
@@ -106,13 +106,13 @@ impl Tracer<'_> {
                     let pair = (tracer.value(frame, *key), tracer.value(frame, *value));
                     found.push(pair);
                 }) {
-                    Ok(()) => Value::Dict(Rc::new(found)),
+                    Ok(()) => Value::dict(found),
                     Err(reason) => Value::Unknown(reason),
                 }
             }
             Expr::Joined(parts) => {
                 let parts = self.parts(frame, parts);
-                Value::str(&parts.iter().map(python::text).collect::<String>())
+                python::plain(parts.iter().map(python::text).collect::<String>())
             }
             Expr::Starred(inner) | Expr::Unpacked(inner) => self.value(frame, *inner),
             Expr::Slice { .. } => Value::None,
@@ -203,12 +203,25 @@ impl Tracer<'_> {
         }
         let value = self.value(frame, base);
         if let Value::Module(module) = &value {
-            return match self.environment.member(frame.home, module, name) {
-                Some(definition) => self.defined(name, definition),
-                None => unknown(format!("`{module}.{name}` is not known")),
-            };
+            return self.of_module(frame.home, &module.clone(), name);
         }
         self.member(frame, expr, &value, name)
+    }
+
+    /// `module.name`
+    fn of_module(&mut self, home: Home, module: &str, name: &str) -> Value {
+        // No name has a dot in it.
+        let key = (home, Rc::from(format!("{module}.{name}")));
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        self.known.insert(key.clone(), unknown(format!("`{module}.{name}` is defined in terms of itself")));
+        let value = match self.environment.member(home, module, name) {
+            Some(definition) => self.defined(name, definition),
+            None => unknown(format!("`{module}.{name}` is not known")),
+        };
+        self.known.insert(key, value.clone());
+        value
     }
 
     fn subscript(&mut self, frame: &mut Frame, expr: ExprId, value: ExprId, index: ExprId) -> Value {

@@ -27,6 +27,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use tilefit_syntax::BlockKey;
 use tilefit_syntax::ast::{Ast, ExprId, Function as FunctionSyntax, Stmt};
 
@@ -228,7 +229,7 @@ impl<'a> Tracer<'a> {
             nesting: 0,
             uncertain: 0,
             named: None,
-            known: HashMap::new(),
+            known: FxHashMap::default(),
             slices: Vec::new(),
             parents: HashMap::new(),
             given: HashMap::new(),
@@ -287,7 +288,7 @@ struct Tracer<'a> {
     uncertain: u32,
     /// The name that the value being computed is assigned to.
     named: Option<(Rc<str>, Option<Origin>)>,
-    known: HashMap<(Home, Rc<str>), Value>,
+    known: FxHashMap<(Home, Rc<str>), Value>,
     /// Which copy of a task is followed.
     replica: Option<u64>,
     /// A hash of what each value is computed from: values with one hash are equal.
@@ -357,12 +358,21 @@ struct Frame {
     home: Home,
     /// In [`Trace::functions`].
     function: u32,
-    names: HashMap<Rc<str>, Value>,
+    names: FxHashMap<Rc<str>, Value>,
     /// The call in the kernel's own text through which it is followed.
     call: Option<Origin>,
     /// It runs while the kernel is compiled.
     is_host: bool,
 }
+
+/// The names of a frame for another one, or for later.
+fn copied(names: &FxHashMap<Rc<str>, Value>) -> FxHashMap<Rc<str>, Value> {
+    work::spend(names.len() as u64 / NAMES_A_STEP);
+    names.clone()
+}
+
+/// Names that are copied in the time of a step.
+const NAMES_A_STEP: u64 = 2;
 
 /// Where control goes after a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -391,7 +401,7 @@ impl Tracer<'_> {
             ast: ast.clone(),
             home: Home::KERNEL,
             function: 0,
-            names: HashMap::new(),
+            names: FxHashMap::default(),
             call: None,
             is_host: false,
         };

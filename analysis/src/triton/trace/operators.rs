@@ -23,7 +23,7 @@ pub(super) const EXPENSIVE: u64 = 8;
 const CONVERSION: u64 = 32;
 
 /// The longest list that is made.
-const LONGEST: usize = 4096;
+pub(super) const LONGEST: usize = 4096;
 
 impl Tracer<'_> {
     pub(super) fn binary(&mut self, frame: &Frame, at: ExprId, op: BinaryOp, left: &Value, right: &Value) -> Value {

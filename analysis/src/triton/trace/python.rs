@@ -1,7 +1,6 @@
 //! Python's own functions, as far as kernels and what they call while they are compiled use them.
 
-use std::rc::Rc;
-
+use super::operators::LONGEST;
 use super::value::{Value, unknown};
 
 /// The name of a function of Python's own.
@@ -52,6 +51,11 @@ pub(super) fn text(value: &Value) -> String {
     }
 }
 
+/// A text that was put together, unless it is longer than any that means something.
+pub(super) fn plain(text: String) -> Value {
+    if text.len() > LONGEST { unknown("a text that is too long") } else { Value::str(&text) }
+}
+
 pub(super) fn at(elements: &[Value], index: i64) -> Option<&Value> {
     let index = if index < 0 { index + elements.len() as i64 } else { index };
     elements.get(usize::try_from(index).ok()?)
@@ -88,7 +92,7 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Value> {
         ("list", [of]) => Value::list(of.elements()?.to_vec()),
         ("tuple", []) => Value::tuple([]),
         ("list", []) => Value::list([]),
-        ("dict", []) => Value::Dict(Rc::default()),
+        ("dict", []) => Value::dict([]),
         ("reversed", [of]) => Value::list(of.elements()?.iter().rev().cloned().collect::<Vec<_>>()),
         ("zip", lists) => {
             let lists: Vec<&[Value]> = lists.iter().map(Value::elements).collect::<Option<_>>()?;
@@ -104,7 +108,7 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Value> {
         ("min" | "max", all) => extreme(name, all)?,
         ("sum", [of]) => {
             let all: Vec<i64> = of.elements()?.iter().map(Value::int).collect::<Option<_>>()?;
-            Value::Int(all.iter().sum())
+            Value::Int(all.into_iter().try_fold(0_i64, i64::checked_add)?)
         }
         ("sorted", [of]) => {
             let mut all: Vec<i64> = of.elements()?.iter().map(Value::int).collect::<Option<_>>()?;
@@ -138,7 +142,7 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Value> {
         ("round", [of]) => Value::Int(of.int()?),
         ("print", _) => Value::None,
         ("isinstance", [value, class]) => return is_instance(value, class).map(Value::Bool),
-        ("type", [of]) => Value::TypeOf(Rc::new(of.clone())),
+        ("type", [of]) => Value::type_of(of),
         _ => return None,
     })
 }

@@ -9,7 +9,7 @@ use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::program::{Block, Effect, Kind, Op, Type, ValueId};
 use super::value::{Function, Registers, Scalar, Shared, Tensor, Value, unknown};
-use super::{Emitted, Flow, Frame, RETURNED, Tracer, identity};
+use super::{Emitted, Flow, Frame, RETURNED, Tracer, copied, identity};
 use crate::finding::{Origin, Reason, Remedy};
 use crate::work;
 
@@ -90,7 +90,7 @@ impl Tracer<'_> {
                         ast: ast.clone(),
                         key: None,
                         inner: Some(stmt),
-                        names: Some(Rc::new(frame.names.clone())),
+                        names: Some(Rc::new(copied(&frame.names))),
                         home: frame.home,
                     };
                     frame.names.insert(name.into(), Value::Function(Rc::new(function)));
@@ -133,12 +133,12 @@ impl Tracer<'_> {
             }
             Expr::Attribute { value: object, name } => {
                 if let (Some(base), Value::Record(record)) = (ast.name(*object), self.value(frame, *object)) {
-                    let mut record = (*record).clone();
-                    match record.fields.iter_mut().find(|(field, _)| **field == **name) {
+                    let mut fields = record.fields.to_vec();
+                    match fields.iter_mut().find(|(field, _)| **field == **name) {
                         Some((_, field)) => *field = value,
-                        None => record.fields.push((name.as_str().into(), value)),
+                        None => fields.push((name.as_str().into(), value)),
                     }
-                    frame.names.insert(base.into(), Value::Record(Rc::new(record)));
+                    frame.names.insert(base.into(), Value::record(record.class.clone(), fields));
                 }
             }
             _ => {}
@@ -166,7 +166,7 @@ impl Tracer<'_> {
         let is_unknown = matches!(condition, Value::Unknown(_));
         self.note_undecided(condition);
         let operands = self.operands(frame, at, std::slice::from_ref(condition));
-        let before = frame.names.clone();
+        let before = copied(&frame.names);
         self.uncertain += u32::from(is_unknown);
         self.open();
         let first = self.body(frame, body);
@@ -286,6 +286,7 @@ impl Tracer<'_> {
         let is_memory =
             |value: &ValueId| matches!(self.program.types[value.0 as usize], Type::Shared { .. } | Type::TensorMemory);
         block.each(&mut |op| {
+            work::spend(1);
             let kind = matches!(op.kind, Kind::Allocation(_) | Kind::Scratch(_) | Kind::Specialize { .. });
             touches |= kind || op.operands.iter().any(is_memory);
         });
@@ -352,7 +353,7 @@ impl Tracer<'_> {
         let count = operands.len();
         let (carried, starts) = self.carried(frame, at, body);
         operands.extend(starts);
-        let before = frame.names.clone();
+        let before = copied(&frame.names);
         let carried_around = std::mem::replace(&mut self.carries, !carried.is_empty());
         let around = std::mem::replace(&mut self.is_overlapped, stages.is_some_and(|stages| stages > 1));
         self.open();
@@ -400,7 +401,7 @@ impl Tracer<'_> {
             return self.host_while(frame, condition, body);
         }
         let (carried, operands) = self.carried(frame, condition, body);
-        let before = frame.names.clone();
+        let before = copied(&frame.names);
         self.open();
         let mut params = Vec::new();
         self.enter_round(frame, &carried, &mut params, &[]);
@@ -571,11 +572,11 @@ impl Tracer<'_> {
                 Value::tuple(values)
             }
             Value::Record(record) => {
-                let mut record = (**record).clone();
-                for (_, field) in &mut record.fields {
+                let mut fields = record.fields.to_vec();
+                for (_, field) in &mut fields {
                     *field = self.computed(frame, at, field, deep);
                 }
-                Value::Record(Rc::new(record))
+                Value::record(record.class.clone(), fields)
             }
             _ => value.clone(),
         }

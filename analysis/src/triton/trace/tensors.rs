@@ -10,6 +10,7 @@ use super::super::possible::MOST_ELEMENTS;
 use super::super::program::{Effect, Kind, Op, Type, ValueId, elements};
 use super::super::shared_layout::SharedLayout;
 use super::calls::{Args, class_method, is_property};
+use super::operators::LONGEST;
 use super::registers::{Asked, narrow};
 use super::value::{Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
 use super::{Emitted, Frame, Tracer, identity, python};
@@ -19,7 +20,7 @@ use crate::finding::Reason;
 impl Tracer<'_> {
     /// `value.name`
     pub(super) fn member(&mut self, frame: &mut Frame, expr: ExprId, value: &Value, name: &str) -> Value {
-        let method = || Value::Method(Rc::new((value.clone(), name.into())));
+        let method = || Value::method(value, name);
         match (value, name) {
             (Value::Unknown(reason), _) => Value::Unknown(reason.clone()),
             (Value::Record(record), _) => {
@@ -42,7 +43,7 @@ impl Tracer<'_> {
             (
                 Value::Tensor(_) | Value::Shared(_) | Value::TensorMemory(_) | Value::Descriptor(_),
                 "type" | "block_type",
-            ) => Value::TypeOf(Rc::new(value.clone())),
+            ) => Value::type_of(value),
             (Value::Scalar(scalar), "type" | "dtype" | "scalar") => match self.scalar_type(&scalar.clone()) {
                 Ok(dtype) => Value::Dtype(dtype),
                 Err(reason) => Value::Unknown(reason),
@@ -87,9 +88,7 @@ impl Tracer<'_> {
         match (of, name) {
             (Value::Tensor(_) | Value::Shared(_) | Value::TensorMemory(_) | Value::Descriptor(_), _) => {
                 match (of_shaped(of, name), name) {
-                    (Value::Unknown(_), "get_reg_layout") => {
-                        Value::Method(Rc::new((of.clone(), "get_reg_layout".into())))
-                    }
+                    (Value::Unknown(_), "get_reg_layout") => Value::method(of, "get_reg_layout"),
                     (known, _) => known,
                 }
             }
@@ -704,9 +703,13 @@ impl Tracer<'_> {
             },
             (Value::Str(text), "lower") => Value::str(&text.to_lowercase()),
             (Value::Str(text), "upper") => Value::str(&text.to_uppercase()),
-            (Value::Str(text), "format") => Value::str(
-                &all.iter().fold(text.to_string(), |text, value| text.replacen("{}", &python::text(value), 1)),
-            ),
+            (Value::Str(text), "format") => {
+                let put = |text: String, value: &Value| match text.len() {
+                    0..=LONGEST => text.replacen("{}", &python::text(value), 1),
+                    _ => text,
+                };
+                python::plain(all.iter().fold(text.to_string(), put))
+            }
             (Value::Tuple(_) | Value::List(_), "index") => {
                 let found = object.elements().and_then(|all_of| {
                     all_of.iter().position(|one| all.first().is_some_and(|it| it.equals(one) == Some(true)))

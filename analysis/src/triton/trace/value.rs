@@ -1,9 +1,9 @@
 //! What a name stands for while a kernel is followed: what Python computes before the kernel is compiled, and what the kernel computes.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use tilefit_syntax::BlockKey;
 use tilefit_syntax::ast::{Ast, StmtId};
 
@@ -12,7 +12,9 @@ use super::super::layouts::Layout;
 use super::super::program::{Type, ValueId};
 use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
 use super::Home;
+use crate::eval::{DEEPEST_PARTS, Parts, Weighed};
 use crate::finding::Reason;
+use crate::work;
 
 #[derive(Debug, Clone)]
 pub enum Value {
@@ -22,9 +24,9 @@ pub enum Value {
     Float(f64),
     Str(Rc<str>),
     Dtype(Dtype),
-    Tuple(Rc<Vec<Value>>),
-    List(Rc<Vec<Value>>),
-    Dict(Rc<Vec<(Value, Value)>>),
+    Tuple(Parts<Value>),
+    List(Parts<Value>),
+    Dict(Parts<(Value, Value)>),
     /// A layout of registers; `None` for `AutoLayout()`.
     Registers(Registers),
     SharedLayout(Rc<SharedLayout>),
@@ -117,7 +119,7 @@ pub struct Function {
     /// The statement, where it stands inside of a block.
     pub inner: Option<StmtId>,
     /// What it sees of the function that it stands in.
-    pub names: Option<Rc<HashMap<Rc<str>, Value>>>,
+    pub names: Option<Rc<FxHashMap<Rc<str>, Value>>>,
     pub home: Home,
 }
 
@@ -132,7 +134,7 @@ pub struct Class {
 #[derive(Debug, Clone)]
 pub struct Record {
     pub class: Rc<Class>,
-    pub fields: Vec<(Rc<str>, Value)>,
+    pub fields: Parts<(Rc<str>, Value)>,
 }
 
 pub fn unknown(reason: impl Into<String>) -> Value {
@@ -141,11 +143,29 @@ pub fn unknown(reason: impl Into<String>) -> Value {
 
 impl Value {
     pub fn tuple(values: impl IntoIterator<Item = Value>) -> Value {
-        Value::Tuple(Rc::new(values.into_iter().collect()))
+        of_parts(values, Value::Tuple)
     }
 
     pub fn list(values: impl IntoIterator<Item = Value>) -> Value {
-        Value::List(Rc::new(values.into_iter().collect()))
+        of_parts(values, Value::List)
+    }
+
+    pub fn dict(pairs: impl IntoIterator<Item = (Value, Value)>) -> Value {
+        of_parts(pairs, Value::Dict)
+    }
+
+    pub fn record(class: Rc<Class>, fields: impl IntoIterator<Item = (Rc<str>, Value)>) -> Value {
+        of_parts(fields, |fields| Value::Record(Rc::new(Record { class, fields })))
+    }
+
+    /// `value.type`
+    pub fn type_of(value: &Value) -> Value {
+        if value.depth() < DEEPEST_PARTS { Value::TypeOf(Rc::new(value.clone())) } else { too_much() }
+    }
+
+    /// `value.name`
+    pub fn method(value: &Value, name: &str) -> Value {
+        if value.depth() < DEEPEST_PARTS { Value::Method(Rc::new((value.clone(), name.into()))) } else { too_much() }
     }
 
     pub fn ints(values: &[u64]) -> Value {
@@ -228,6 +248,11 @@ impl Value {
         })
     }
 
+    /// Steps of going through all of it.
+    fn spend(&self) {
+        work::spend(self.weight() as u64 / PARTS_A_STEP);
+    }
+
     /// What of it is computed by the kernel, with the type under which a task captures it.
     pub fn leaves(&self, found: &mut Vec<(ValueId, Type)>) {
         match self {
@@ -236,8 +261,14 @@ impl Value {
             Value::Shared(shared) => found.push((shared.id, Type::Shared { rank: shared.shape.len() as u32 })),
             Value::TensorMemory(memory) => found.push((memory.id, Type::TensorMemory)),
             Value::Descriptor(descriptor) => found.push((descriptor.id, Type::Descriptor)),
-            Value::Tuple(values) | Value::List(values) => values.iter().for_each(|value| value.leaves(found)),
-            Value::Dict(pairs) => pairs.iter().for_each(|(_, value)| value.leaves(found)),
+            Value::Tuple(values) | Value::List(values) => {
+                self.spend();
+                values.iter().for_each(|value| value.leaves(found));
+            }
+            Value::Dict(pairs) => {
+                self.spend();
+                pairs.iter().for_each(|(_, value)| value.leaves(found));
+            }
             Value::Record(record) => record.fields.iter().for_each(|(_, value)| value.leaves(found)),
             Value::Method(method) => method.0.leaves(found),
             Value::TypeOf(_) => {}
@@ -258,14 +289,53 @@ impl Value {
             Value::List(values) => Value::list(values.iter().map(|value| value.with_leaves(ids)).collect::<Vec<_>>()),
             Value::Dict(pairs) => {
                 let pairs = pairs.iter().map(|(key, value)| (key.clone(), value.with_leaves(ids)));
-                Value::Dict(Rc::new(pairs.collect()))
+                Value::dict(pairs.collect::<Vec<_>>())
             }
             Value::Record(record) => {
                 let fields = record.fields.iter().map(|(name, value)| (name.clone(), value.with_leaves(ids)));
-                Value::Record(Rc::new(Record { class: record.class.clone(), fields: fields.collect() }))
+                Value::record(record.class.clone(), fields.collect::<Vec<_>>())
             }
             Value::Method(method) => Value::Method(Rc::new((method.0.with_leaves(ids), method.1.clone()))),
             _ => self.clone(),
+        }
+    }
+}
+
+/// Parts that are gone through, or made, in the time of a step.
+const PARTS_A_STEP: u64 = 4;
+
+/// What is made of other values, unless that is more than anything can go through.
+fn of_parts<T: Weighed>(parts: impl IntoIterator<Item = T>, whole: impl FnOnce(Parts<T>) -> Value) -> Value {
+    let parts: Parts<T> = parts.into_iter().collect();
+    work::spend(parts.len() as u64 / PARTS_A_STEP);
+    if parts.is_bearable() { whole(parts) } else { too_much() }
+}
+
+fn too_much() -> Value {
+    unknown("holds more values than tilefit looks at")
+}
+
+impl Weighed for Value {
+    fn weight(&self) -> usize {
+        match self {
+            Value::Tuple(parts) | Value::List(parts) => parts.weight(),
+            Value::Dict(pairs) => pairs.weight(),
+            Value::Record(record) => record.fields.weight(),
+            Value::Method(method) => 1 + method.0.weight(),
+            Value::TypeOf(of) => 1 + of.weight(),
+            Value::Str(text) => 1 + text.len(),
+            _ => 1,
+        }
+    }
+
+    fn depth(&self) -> u32 {
+        match self {
+            Value::Tuple(parts) | Value::List(parts) => parts.depth(),
+            Value::Dict(pairs) => pairs.depth(),
+            Value::Record(record) => record.fields.depth(),
+            Value::Method(method) => 1 + method.0.depth(),
+            Value::TypeOf(of) => 1 + of.depth(),
+            _ => 0,
         }
     }
 }

@@ -25,7 +25,7 @@ impl Lowering<'_> {
 
     pub(super) fn expr(&mut self, node: Node<'_>) -> ExprId {
         if self.depth >= DEEPEST {
-            self.hide(node, |_| false);
+            self.hide_whole(node);
             return self.add_expr(Expr::Other("too deeply nested expression"), range(node));
         }
         self.depth += 1;
@@ -57,6 +57,7 @@ impl Lowering<'_> {
             "true" => Expr::Bool(true),
             "false" => Expr::Bool(false),
             "none" => Expr::None,
+            "ellipsis" if self.is_unread(node) => Expr::Other("text that is too long to be read"),
             "ellipsis" => Expr::Ellipsis,
             "attribute" | "member_type" => {
                 match (self.field(node, fields().object), self.field(node, fields().attribute)) {
@@ -119,19 +120,19 @@ impl Lowering<'_> {
                 None => Expr::Error,
             },
             "lambda" => {
-                self.hide(node, |_| false);
+                self.hide_whole(node);
                 match self.children(node).as_slice() {
                     &[body] => Expr::Thunk(self.expr(body)),
                     _ => Expr::Other("lambda"),
                 }
             }
             "ERROR" => {
-                self.hide(node, |_| false);
+                self.hide_whole(node);
                 self.seen_errors.insert(range(node));
                 Expr::Error
             }
             kind => {
-                self.hide(node, |_| false);
+                self.hide_whole(node);
                 Expr::Other(other_expr(kind))
             }
         }

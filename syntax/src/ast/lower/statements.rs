@@ -125,7 +125,7 @@ impl Lowering<'_> {
 
     /// What a broken place still holds: its whole statements, so that one bad line hides no other.
     fn error(&mut self, node: Node<'_>, into: &mut Vec<StmtId>) {
-        self.hide(node, |_| false);
+        self.hide_whole(node);
         let id = self.add_stmt(Stmt::Error, range(node));
         into.push(id);
         if self.depth >= DEEPEST {
@@ -266,9 +266,10 @@ impl Lowering<'_> {
     fn if_statement(&mut self, node: Node<'_>) -> Stmt {
         let condition = self.field_expr(node, fields().condition);
         let body = self.field(node, fields().consequence).map_or_else(Vec::new, |body| self.statements(body));
-        let alternatives: Vec<_> =
+        let mut alternatives: Vec<_> =
             self.children(node).into_iter().filter(|c| matches!(c.kind(), "elif_clause" | "else_clause")).collect();
-        let mut or_else = Vec::new();
+        let rest = alternatives.split_off(alternatives.len().min(DEEPEST));
+        let mut or_else = self.more_branches(&rest);
         for clause in alternatives.into_iter().rev() {
             or_else = match clause.kind() {
                 "else_clause" => self.body_of(clause),
@@ -285,6 +286,25 @@ impl Lowering<'_> {
             };
         }
         Stmt::If { condition, body, or_else }
+    }
+
+    /// The branches of an `if` that has so many that those before hold each other as deep as anything may: nothing is said of when they run.
+    fn more_branches(&mut self, clauses: &[Node<'_>]) -> Vec<StmtId> {
+        let (Some(first), Some(last)) = (clauses.first(), clauses.last()) else { return Vec::new() };
+        if first.kind() == "else_clause" {
+            return self.branch(*first);
+        }
+        let body = clauses.iter().flat_map(|&clause| self.branch(clause)).collect();
+        let whole = TextRange::new(range(*first).start, range(*last).end);
+        vec![self.add_stmt(Stmt::Other { keyword: "elif", body }, whole)]
+    }
+
+    fn branch(&mut self, clause: Node<'_>) -> Vec<StmtId> {
+        if let Some(condition) = self.field(clause, fields().condition) {
+            self.hide_whole(condition);
+        }
+        let body = self.field(clause, fields().consequence);
+        body.map_or_else(|| self.body_of(clause), |body| self.statements(body))
     }
 
     fn else_body(&mut self, node: Node<'_>) -> Vec<StmtId> {

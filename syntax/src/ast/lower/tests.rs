@@ -51,6 +51,25 @@ fn deep_nesting_is_cut_off() {
 }
 
 #[test]
+fn a_long_chain_of_branches_is_no_deeper_than_anything_else() {
+    let chain = |count: usize| {
+        let more: String = (0..count).map(|i| format!("elif x == {i}:\n    y{i} = 1\n")).collect();
+        let document = Document::new(&format!("if x:\n    pass\n{more}else:\n    z = 1\n"));
+        let (ast, _) = ast::parse(&document.blocks()[0].source);
+        let (mut depth, mut at) = (0, ast.body[0]);
+        while let ast::Stmt::If { or_else, .. } = ast.stmt(at) {
+            (depth, at) = (depth + 1, or_else[0]);
+        }
+        let assigned = ast.stmts().filter(|(_, stmt)| matches!(stmt, ast::Stmt::Assign { .. })).count();
+        (depth, matches!(ast.stmt(at), ast::Stmt::Other { keyword: "elif", .. }), assigned)
+    };
+    assert_eq!(chain(3), (4, false, 4));
+    assert_eq!(chain(150), (151, false, 151));
+    assert_eq!(chain(151), (151, true, 152));
+    assert_eq!(chain(2000), (151, true, 2001));
+}
+
+#[test]
 fn an_indented_method_parses_like_a_function() {
     check(
         "class P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, *, a: pl.Tensor[[64], pl.FP32], n=1) -> tuple[A, B]:\n        with pl.at(level=1) as t:\n            return a\n",
