@@ -112,6 +112,7 @@ impl Tracer<'_> {
 
     /// A call of a function that is not inlined.
     fn call_apart(&mut self, frame: &mut Frame, expr: ExprId, function: &Rc<Function>, args: Args) -> Value {
+        self.check_apart(frame, expr, &function.name, &args);
         let values = args.all();
         let operands = self.operands(frame, expr, &values);
         self.open();
@@ -168,6 +169,7 @@ impl Tracer<'_> {
             names: function.names.as_deref().cloned().unwrap_or_default(),
             call: Some(frame.call.unwrap_or(Origin::Expr(expr))),
             is_host: frame.is_host || is_host(function),
+            loops: 0,
         };
         let named = self.named.take();
         let nesting = std::mem::take(&mut self.nesting);
@@ -240,6 +242,7 @@ impl Tracer<'_> {
                         names: HashMap::new(),
                         call: frame.call,
                         is_host: true,
+                        loops: 0,
                     };
                     self.value(&mut around, default)
                 }
