@@ -72,6 +72,7 @@ codes! {
     UnknownDtype "unknown-dtype" Error "no such element type";
     ShapeNotConstant "shape-not-constant" Error "a tile's shape must be constant";
     InvalidOperand "invalid-operand" Error "an operation does not take this operand";
+    StaticAssert "static-assert" Error "a `static_assert` fails, so the compiler refuses the kernel";
     Rejected "rejected" Error "the compiler's front end does not accept this";
     NoInstruction "no-instruction" Hint "tilefit has no C++ for this operation or form";
     NoAddress "no-address" Hint "generated C++ needs an address that the memory plan does not give";

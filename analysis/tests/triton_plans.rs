@@ -208,6 +208,39 @@ fn causes_of_wrong_numbers_are_laid_out_as_the_compiler_lays_them_out() {
     assert_eq!(compared("causes/gluon"), (18, 0));
 }
 
+/// How the kernels on which something was wrong once are: exact, between two numbers, and refused as by the compiler.
+fn of_causes() -> (usize, usize, usize) {
+    let (mut exact, mut bounded, mut refused) = (0, 0, 0);
+    for path in sources("causes") {
+        let source = std::fs::read_to_string(&path).expect("a kernel");
+        let answers = std::fs::read_to_string(path.with_extension("json")).expect("its answers");
+        let answers: Value = serde_json::from_str(&answers).expect("JSON");
+        for (nth, case) in answers["cases"].as_array().into_iter().flatten().enumerate() {
+            let compiler = answers["compiler"].as_str().expect("a compiler");
+            let (plan, _) = planned(&source, &comment(case, compiler));
+            let name = format!("{} {nth}", path.file_stem().unwrap_or_default().to_string_lossy());
+            let errors = plan.diagnostics.iter().filter(|it| it.severity == "error").count();
+            if !case["error"].is_null() {
+                assert!(errors > 0, "{name}: the compiler says {}", case["error"]);
+                refused += 1;
+                continue;
+            }
+            assert_eq!(errors, 0, "{name}: {:?}", plan.diagnostics);
+            let shared = case["shared"].as_u64().expect("bytes");
+            let bounds = plan.spaces["smem"].bounds.expect("bounds of shared memory");
+            let high = bounds.high.expect("an upper bound");
+            assert!(bounds.low <= shared && shared <= high, "{name}: {bounds:?}, compiler {shared}");
+            *(if bounds.low == high { &mut exact } else { &mut bounded }) += 1;
+        }
+    }
+    (exact, bounded, refused)
+}
+
+#[test]
+fn kernels_on_which_something_was_wrong_once_take_what_the_compiler_gives_them() {
+    assert_eq!(of_causes(), (9, 4, 1));
+}
+
 /// What the compiler answered, as its driver says it, with the lines of the text that has a comment more.
 fn answer(case: &Value, moved_from: usize) -> Answer {
     let mut case = case.clone();

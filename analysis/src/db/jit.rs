@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, Stmt};
 
-use crate::finding::{Origin, Remedy};
+use crate::finding::{Finding, Note, Origin, Reason, Remedy};
 use crate::tlx::front;
 use crate::tlx::language::has_tlx;
 use crate::triton::device::Compiler;
@@ -33,20 +33,50 @@ pub(crate) struct JitKernel {
     pub(crate) traced: TracedKernel,
     /// Scenarios there are, this one included.
     pub(crate) scenarios: usize,
+    /// Which of them this one is.
+    pub(crate) selected: usize,
+    /// Why those before it are none that the compiler takes, by their numbers.
+    pub(crate) refused: Vec<(usize, Finding)>,
 }
 
-/// The kernel that a unit is, under its first scenario.
+/// The kernel that a unit is, under the first scenario that no `static_assert` refuses.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn jit_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<JitKernel>> {
     let dialect = jit_dialect(db, unit)?;
     let ast = syntax(db, unit);
     let function = scenario::function(ast)?;
     let all = scenarios(db, unit);
-    let scenario = all.first().cloned().unwrap_or_default();
-    let traced = laid_out(db, unit, dialect, &scenario)?;
+    let first = all.first().cloned().unwrap_or_default();
+    let mut traced = laid_out(db, unit, dialect, &first)?;
+    let (mut selected, mut refused, mut steps) = (0, Vec::new(), traced.steps);
+    // A scenario that a `static_assert` refuses is never compiled: autotuning passes over it. If all are refused, the first one is shown with its error.
+    if let Some(finding) = traced.failed_assert() {
+        refused.push((0, finding.clone()));
+        for (nth, scenario) in all.iter().enumerate().skip(1) {
+            let Some(other) = laid_out(db, unit, dialect, scenario).filter(|_| steps < config(db).limits.steps) else {
+                break;
+            };
+            steps += other.steps;
+            match other.failed_assert() {
+                Some(finding) => refused.push((nth, finding.clone())),
+                None => {
+                    (selected, traced) = (nth, other);
+                    break;
+                }
+            }
+        }
+    }
     let at = ast.body.iter().find(|&&stmt| matches!(ast.stmt(stmt), Stmt::Function(_)))?;
     let name = ast.name(function.name).unwrap_or_default().to_owned();
-    Some(Arc::new(JitKernel { dialect, name, origin: Origin::Stmt(*at), traced, scenarios: all.len() }))
+    Some(Arc::new(JitKernel {
+        dialect,
+        name,
+        origin: Origin::Stmt(*at),
+        traced,
+        scenarios: all.len(),
+        selected,
+        refused,
+    }))
 }
 
 /// The kernel under a scenario.
@@ -56,6 +86,8 @@ pub(super) fn laid_out<'db>(
     dialect: Dialect,
     scenario: &Scenario,
 ) -> Option<TracedKernel> {
+    let ast = syntax(db, unit);
+    let scenario = &scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
     let arch = scenario.arch.unwrap_or(config(db).tlx_arch);
     let compiler = scenario.compiler.or(Some(Compiler::V3_9));
     traced(db, unit, scenario, arch, compiler, dialect, BTreeMap::new())
@@ -66,24 +98,28 @@ pub(super) fn laid_out<'db>(
 pub(crate) fn jit_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
     let kernel = jit_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let left = Cell::new(possible::STEPS);
-    survey(db, unit, 0, None, &|scenario| weighed(db, unit, kernel.dialect, scenario, &left))
+    survey(db, unit, kernel.selected, None, &|scenario| weighed(db, unit, kernel.dialect, scenario, &left))
 }
 
 /// What a kernel comes to that is laid out.
 pub(super) fn came_to(traced: &TracedKernel) -> CameTo {
     work::spend(traced.steps / SURVEYED_FOR_ONE);
     let (shared, tensor) = (&traced.planned.plan.shared, &traced.planned.plan.tensor);
-    let is_refused = traced.findings.iter().any(|finding| finding.is_rejection());
-    let came_to = CameTo::on(traced.arch, (shared.low, shared.high), (tensor.low, tensor.high), is_refused);
+    let refusal = traced.refusal();
+    let came_to = CameTo::on(traced.arch, (shared.low, shared.high), (tensor.low, tensor.high), refusal.is_some());
+    if let Some(Finding { at, message, .. }) = refusal {
+        let refusal = Note { at: *at, reason: Reason::new(message) };
+        return CameTo { refusal: Some(refusal), ..came_to };
+    }
     let mut reasons = shared.reasons.iter().chain(&tensor.reasons).chain(traced.notes.iter().map(|note| &note.reason));
     CameTo { reason: reasons.next().cloned().filter(|_| !came_to.is_exact()), ..came_to }
 }
 
 /// The parameters that need values before all sizes of a kernel are known, each with an example.
 pub(crate) fn jit_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, &'static str)> {
-    let mut scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
     let mut needed: Vec<(String, &'static str)> = Vec::new();
     let Some(kernel) = jit_kernel(db, unit) else { return needed };
+    let mut scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     let mut asked = asked_for(&kernel.traced);
     // A value may lead to sizes that need another one.
     while needed.len() < MOST_NEEDED {

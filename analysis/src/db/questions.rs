@@ -21,7 +21,7 @@ const NUMBER: &str = "i32";
 
 pub(crate) fn jit_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
     let kernel = jit_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
-    let scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
+    let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     question_of(db, unit, &scenario, (&kernel.traced, kernel.traced.arch), &jit_needed_values(db, unit))
 }
 
@@ -71,7 +71,8 @@ fn with_examples<'db>(
         let values = of_host.or_else(|| Some(ranges.get(name)?.values())).unwrap_or_default();
         // One that is neither the least nor the greatest.
         let example = values.get(values.len() / 3).cloned().unwrap_or(Constant::Int(EXAMPLE));
-        whole = whole.where_it_is(name, &example, "an example");
+        whole.possible.remove(name);
+        whole.values.insert(name.to_owned(), (example, "an example".to_owned()));
     }
     if whole == *scenario && kernel.traced.untyped.is_empty() {
         return Some(whole);

@@ -122,7 +122,13 @@ pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> A
             scenario::without_parts(bases)
         }
     };
+    let ast = syntax(db, unit);
+    let as_values = |scenario: Scenario| match scenario::function(ast) {
+        Some(kernel) => scenario.with_options_as_values(kernel, ast),
+        None => scenario,
+    };
     let explicit = scenario::explicit(comments(db, unit), configured(db, unit));
+    let explicit: Vec<Scenario> = explicit.into_iter().map(as_values).collect();
     // A comment speaks first, then a launch, then the kernel's instructions.
     let around = Scenario { arch: device_of_kernel(db, unit), compiler: config(db).triton, ..Scenario::default() };
     let agreed = Scenario { values: launch_values(db, unit), ..around.clone() };

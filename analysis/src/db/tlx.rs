@@ -7,7 +7,7 @@ use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt};
 
 use crate::eval::{Argument, Constant, Scope};
-use crate::finding::{Origin, Reason, Remedy};
+use crate::finding::{Note, Origin, Reason, Remedy};
 use crate::tlx::language;
 use crate::tlx::{self, front, kernel};
 use crate::triton::scenario::{Call, Scenario};
@@ -41,6 +41,8 @@ pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'
     survey(db, unit, kernel.selected, Some(&relevant), &|scenario| tlx_came_to(db, unit, scenario).map(Into::into))
 }
 
+const FAILED_ASSERT: &str = "a `static_assert` fails, so the compiler refuses the kernel";
+
 /// The parameters on which memory may depend.
 pub(super) fn relevant_params<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeSet<String> {
     let scope = UnitScope::new(db, unit);
@@ -67,7 +69,8 @@ pub(super) fn tlx_came_to<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, sc
             ((plan.smem.all, known(plan.smem.all)), (columns, known(columns)))
         }
     };
-    Some(CameTo::on(plan.arch, smem, tmem, kernel.contradiction.is_some()))
+    let refusal = kernel.contradiction.map(|at| Note { at: Origin::Expr(at), reason: Reason::new(FAILED_ASSERT) });
+    Some(CameTo { refusal, ..CameTo::on(plan.arch, smem, tmem, kernel.contradiction.is_some()) })
 }
 
 /// The parameters that need values before all sizes of a kernel are known, each with an example.

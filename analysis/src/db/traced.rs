@@ -7,6 +7,7 @@ use tilefit_syntax::BlockKey;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, ExprId};
 
+use crate::diagnostics::Code;
 use crate::eval::{self, Binding, Scope};
 use crate::finding::{Finding, Note, Origin, Reason};
 use crate::triton::device::{Arch, Compiler};
@@ -51,6 +52,18 @@ pub(crate) struct TracedKernel {
     pub(crate) is_planned: bool,
     /// What it took to follow it.
     pub(crate) steps: u64,
+}
+
+impl TracedKernel {
+    /// The `static_assert` that fails.
+    pub(crate) fn failed_assert(&self) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.code == Code::StaticAssert)
+    }
+
+    /// What the compiler refuses of the kernel.
+    pub(crate) fn refusal(&self) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.is_rejection())
+    }
 }
 
 const LOADED_AGAIN: &str = "the compiler chooses the layouts of registers, and may load a buffer again in a loop that uses what was loaded before";
@@ -157,6 +170,15 @@ pub(super) fn traced<'db>(
             (trace, planned, config(db).limits.steps, false)
         }
     };
+    // What the compiler does not read to its end takes nothing.
+    let (trace, planned) = match trace.failed_assert() {
+        Some(finding) => {
+            let refused = [Reason::new(&finding.message)];
+            let planned = plan(&Program::default(), &refused, Rules::Triton);
+            (Trace { program: Program::default(), notes: Vec::new(), ..trace }, planned)
+        }
+        None => (trace, planned),
+    };
     let uses_tensor_memory = trace.program.buffers.iter().any(|buffer| matches!(buffer.memory, Memory::Tensor { .. }));
     Some(TracedKernel {
         name_origin,
@@ -256,6 +278,7 @@ fn launch<'db>(
         ctas: u64::from(scenario.num_ctas.filter(are_ctas).unwrap_or(1)),
         arguments: BTreeMap::new(),
         dialect,
+        is_compiler_told: scenario.compiler.is_some(),
         specs: BTreeMap::new(),
         merges_specs: compiler.map(|compiler| compiler != Compiler::Fork),
         divisible: scenario.divisible.clone(),
@@ -271,7 +294,15 @@ fn launch<'db>(
         .filter_map(|param| ast.name(param.name))
         .collect();
     let is_constexpr = |name: &str| constexprs.contains(&name);
-    for (name, (value, _)) in launch_values(db, unit).into_iter().chain(scenario.values.clone()) {
+    // A parameter with a default has that; of others a `static_assert` may say what they are.
+    let mut asserted = scenario::asserted(ast, function, &UnitScope::new(db, unit), imports);
+    let has_default = |name: &str| {
+        let mut params = function.params.iter();
+        params.any(|param| ast.name(param.name) == Some(name) && param.default.is_some())
+    };
+    asserted.retain(|name, _| constexprs.contains(&name.as_str()) && !has_default(name));
+    let told = launch_values(db, unit).into_iter().chain(scenario.values.clone());
+    for (name, (value, _)) in asserted.into_iter().chain(told) {
         let argument = match (&value, is_constexpr(&name)) {
             (eval::Constant::Unknown(_), _) => continue,
             (eval::Constant::Str(text), true) => Argument::Python(text.clone()),

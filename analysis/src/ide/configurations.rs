@@ -11,7 +11,7 @@ use crate::finding::Reason;
 use crate::triton::scenario::Scenario;
 
 use super::inlay_hints::InlayHint;
-use super::traced::scenarios::display;
+use super::traced::scenarios::{display, refused};
 use super::{Context, PlacedUnit};
 
 /// What the configurations of one kernel come to.
@@ -51,7 +51,7 @@ pub struct OnDevice {
     pub columns: u64,
     /// `fits`, `exceeds`, `depends` on what is given for what the file leaves open, `refused` by a `static_assert` or the compiler, or `unknown`.
     pub verdict: &'static str,
-    /// Why it is not one number of bytes.
+    /// Why it is not one number of bytes, or what the compiler refuses.
     pub reason: Option<String>,
     /// Blocks that the shared memory of a multiprocessor holds at once, at least.
     pub blocks: Option<u64>,
@@ -101,7 +101,10 @@ pub(super) fn on_device(
         capacity: arch.smem(),
         columns: came_to.tmem.0,
         verdict: came_to.verdict.name(),
-        reason: came_to.reason.as_ref().map(Reason::to_string),
+        reason: match &came_to.refusal {
+            Some(refusal) => Some(refused(context, placed, refusal)),
+            None => came_to.reason.as_ref().map(Reason::to_string),
+        },
         blocks: None,
         confirmed: false,
     };

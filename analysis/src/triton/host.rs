@@ -618,12 +618,16 @@ impl Options {
             "num_stages" => &mut self.num_stages,
             _ => return false,
         };
-        if let Constant::Int(value) = value {
-            *option = u32::try_from(*value).ok();
-        }
+        *option = match value {
+            Constant::Int(value) => u32::try_from(*value).ok(),
+            _ => None,
+        };
         true
     }
 }
+
+/// What a `triton.Config` has that says nothing else, on each device (`triton/runtime/autotuner.py`).
+const CONFIGURED: Options = Options { num_warps: Some(4), num_ctas: Some(1), num_stages: Some(3) };
 
 /// `triton.Config(values, num_warps=…, …)`
 pub fn configuration(arguments: &[Argument]) -> Constant {
@@ -631,9 +635,10 @@ pub fn configuration(arguments: &[Argument]) -> Constant {
     let Some(values) = values.or_else(|| keyword(arguments, "kwargs")) else {
         return unknown("a configuration without values");
     };
-    let mut options = Options::default();
-    for argument in arguments {
-        if let Some(name) = &argument.keyword {
+    let mut options = CONFIGURED;
+    let names = ["kwargs", "num_warps", "num_stages", "num_ctas"];
+    for (nth, argument) in arguments.iter().enumerate() {
+        if let Some(name) = argument.keyword.as_deref().or(names.get(nth).copied()) {
             options.set(name, &argument.value);
         }
     }

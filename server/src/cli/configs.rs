@@ -169,12 +169,14 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
     for row in &kernel.configurations {
         let values = row.values.values().cloned();
         let cells = row.on.iter().flat_map(cell);
-        let mark = match (row.selected, row.possible) {
-            (true, _) => "shown",
-            (_, true) => "possible",
-            _ => "",
+        let refusal = row.on.iter().flatten().find(|on| on.verdict == "refused").and_then(|on| on.reason.clone());
+        let mark = match (row.selected, row.possible, refusal) {
+            (.., Some(refusal)) => refusal,
+            (true, ..) => "shown".to_owned(),
+            (_, true, _) => "possible".to_owned(),
+            _ => String::new(),
         };
-        rows.push(values.chain(cells).chain([mark.to_owned()]).collect());
+        rows.push(values.chain(cells).chain([mark]).collect());
     }
     let fitting: Vec<String> = kernel
         .devices
@@ -189,9 +191,13 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
                 0 => String::new(),
                 depends => format!(", of {depends} it depends"),
             };
+            let refused = match count("refused") {
+                0 => String::new(),
+                refused => format!(", {refused} refused"),
+            };
             match all - fits - count("exceeds") - count("refused") - count("depends") {
-                0 => format!("{fits} of {all} fit {device}{depends}"),
-                unknown => format!("{fits} of {all} fit {device}{depends}, of {unknown} it is not known"),
+                0 => format!("{fits} of {all} fit {device}{depends}{refused}"),
+                unknown => format!("{fits} of {all} fit {device}{depends}{refused}, of {unknown} it is not known"),
             }
         })
         .collect();
@@ -203,6 +209,7 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
 fn cell(on: &Option<OnDevice>) -> [String; 3] {
     let Some(on) = on else { return ["?".to_owned(), "not surveyed".to_owned(), String::new()] };
     let bytes = match on.high {
+        _ if on.verdict == "refused" => String::new(),
         Some(high) if high == on.low => high.to_string(),
         Some(high) => format!("{}-{high}", on.low),
         None => format!(">= {}", on.low),

@@ -37,7 +37,7 @@ fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKern
     for assumed in super::assumed(traced) {
         let _ = writeln!(text, "* assumed: {assumed}");
     }
-    text.push_str(&scenarios::markdown(super::table(context, placed), 0));
+    text.push_str(&scenarios::markdown(context, placed, super::table(context, placed), jit.selected));
     text.push_str(&super::possible::markdown(context, placed.unit));
     text
 }

@@ -11,7 +11,8 @@ use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
 use crate::db::{self, Dumped, JitKernel, ScenarioTable, TracedKernel, Unit};
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, Severity};
+use crate::finding::Finding;
 use crate::ir::{Origin, Reason};
 use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
@@ -194,8 +195,12 @@ impl KernelView for View<'_> {
     }
 
     fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
-        let possible = possible::fitting(context, placed.unit);
-        title(&self.0.traced) + &scenarios::fitting(table(context, placed)) + &possible
+        let fitting = scenarios::fitting(table(context, placed));
+        if let Some(Finding { at, .. }) = self.0.traced.failed_assert() {
+            let line = context.line(placed.range(*at).start);
+            return format!("refused: the `static_assert` on line {line} fails{fitting}");
+        }
+        title(&self.0.traced) + &fitting + &possible::fitting(context, placed.unit)
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
@@ -211,7 +216,7 @@ impl KernelView for View<'_> {
         Details {
             tiles: self.0.traced.planned.plan.placed.iter().map(tile).collect(),
             specs: Vec::new(),
-            scenarios: scenarios::views(table(context, placed), 0),
+            scenarios: scenarios::views(context, placed, table(context, placed), self.0.selected),
             more_scenarios: table(context, placed).map_or(0, |table| table.more),
             uncompared: Vec::new(),
             marks: Vec::new(),
@@ -223,6 +228,9 @@ impl KernelView for View<'_> {
     fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
         let traced = &self.0.traced;
         let mut all: Vec<Diagnostic> = traced.findings.iter().map(|finding| found(placed, finding)).collect();
+        if traced.failed_assert().is_none() {
+            all.extend(self.0.refused.first().map(|(nth, finding)| passed_over(placed, *nth, self.0, finding)));
+        }
         let unknown = traced.notes.iter().map(|note| not_modelled(placed, note)).chain(unknown_sizes(placed, traced));
         let exceeds = too_much(context, placed, traced);
         match self.0.dialect {
@@ -267,6 +275,24 @@ impl KernelView for View<'_> {
 
 fn table<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db ScenarioTable> {
     db::jit_scenario_table(context.db, placed.unit).as_ref()
+}
+
+/// Autotuning passes over configurations that a `static_assert` refuses: a word about the first of them, at the assertion.
+fn passed_over(placed: &PlacedUnit<'_>, nth: usize, jit: &JitKernel, finding: &Finding) -> Diagnostic {
+    let others = match jit.refused.len() {
+        1 => String::new(),
+        refused => format!(" (and {} more)", refused - 1),
+    };
+    Diagnostic {
+        severity: Severity::Hint,
+        message: format!(
+            "this `static_assert` fails for configuration {} of {}{others}, which is never compiled; the memory shown is of configuration {}",
+            nth + 1,
+            jit.scenarios,
+            jit.selected + 1
+        ),
+        ..found(placed, finding)
+    }
 }
 
 /// Said once for all sizes that a value is missing for.

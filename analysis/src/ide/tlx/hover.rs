@@ -40,7 +40,7 @@ fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKern
     if let Some(traced) = &tlx.traced {
         let _ = write!(text, "\n{}", occupancy(context, placed, traced));
     }
-    text.push_str(&scenarios::markdown(super::table(context, placed), tlx.selected));
+    text.push_str(&scenarios::markdown(context, placed, super::table(context, placed), tlx.selected));
     text
 }
 

@@ -326,7 +326,7 @@ fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> D
     Details {
         tiles,
         specs: kernel.spec_ids().map(|id| spec_view(context, placed, tlx, id)).collect(),
-        scenarios: scenarios::views(table(context, placed), tlx.selected),
+        scenarios: scenarios::views(context, placed, table(context, placed), tlx.selected),
         more_scenarios: table(context, placed).map_or(0, |table| table.more),
         uncompared: Vec::new(),
         marks: Vec::new(),

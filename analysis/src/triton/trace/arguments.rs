@@ -126,7 +126,8 @@ impl Tracer<'_> {
     /// The value of an expression that stands in a text of its own, and sees what a place sees.
     pub(super) fn python(&mut self, home: super::Home, text: &str) -> Option<Value> {
         let (ast, expr) = expression(text)?;
-        let mut frame = Frame { ast, home, function: 0, names: Default::default(), call: None, is_host: true };
+        let mut frame =
+            Frame { ast, home, function: 0, names: Default::default(), call: None, is_host: true, loops: 0 };
         self.is_scenario = true;
         let value = self.value(&mut frame, expr);
         self.is_scenario = false;

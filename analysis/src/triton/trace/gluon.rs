@@ -17,7 +17,7 @@ use super::registers::Asked;
 use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
 use super::{Dialect, Emitted, Frame, Made, Tracer, identity, not_modelled};
 use crate::diagnostics::Code;
-use crate::finding::{Finding, Origin, Reason, Remedy};
+use crate::finding::{Reason, Remedy};
 
 /// Functions on each element of tensors, whose result has the type of what they are given.
 const ELEMENTWISE: [&str; 46] = [
@@ -160,8 +160,17 @@ const COPIES: [(&str, usize, &str); 14] = [
     ("tma.async_atomic_xor", 2, "src"),
 ];
 
-/// Reductions along an axis to one value.
-const REDUCTIONS: [&str; 7] = ["sum", "max", "min", "xor_sum", "reduce_or", "argmax", "argmin"];
+/// Reductions along an axis to one value, with what they take behind the tensor and the axis (`triton/language/standard.py`).
+const REDUCTIONS: [(&str, &[&str]); 8] = [
+    ("sum", &["keep_dims", "dtype"]),
+    ("max", &["return_indices", "return_indices_tie_break_left", "keep_dims"]),
+    ("min", &["return_indices", "return_indices_tie_break_left", "keep_dims"]),
+    ("xor_sum", &["keep_dims"]),
+    ("reduce_or", &["keep_dims"]),
+    ("argmax", &["tie_break_left", "keep_dims"]),
+    ("argmin", &["tie_break_left", "keep_dims"]),
+    ("reduce", &["combine_fn", "keep_dims"]),
+];
 
 /// What is not modelled, but is known to do nothing beside giving a result.
 const PURE: [&str; 3] = ["bitonic_merge", "cat", "swizzle2d"];
@@ -246,8 +255,8 @@ impl Tracer<'_> {
         if let Some(&name) = ELEMENTWISE.iter().find(|&&known| known == name) {
             return self.each_element(frame, expr, name, &args);
         }
-        if let Some(&name) = REDUCTIONS.iter().find(|&&known| known == name) {
-            return self.reduction(frame, expr, name, &args);
+        if let Some(&(name, params)) = REDUCTIONS.iter().find(|(known, _)| *known == name) {
+            return self.reduction(frame, expr, (name, params), &args);
         }
         if name.starts_with("atomic_") || name.starts_with("buffer_atomic_") {
             return self.atomic(frame, expr, &args);
@@ -262,7 +271,10 @@ impl Tracer<'_> {
                 }
                 None => Value::tuple([]),
             },
-            "static_assert" => Value::None,
+            "static_assert" => {
+                self.static_assert(frame, expr, &args);
+                Value::None
+            }
             "get_current_target" => Value::Language("current_target".into()),
             "num_warps" => Value::Int(self.warps as i64),
             "num_ctas" => Value::Int(self.launch.ctas as i64),
@@ -512,7 +524,6 @@ impl Tracer<'_> {
                 }
                 _ => unknown("`split` of something"),
             },
-            "reduce" => self.reduction(frame, expr, "reduce", &args),
             "associative_scan" | "cumsum" | "cumprod" => self.scan(frame, expr, name, &args),
             "gather" => self.gather(frame, expr, &args),
             "histogram" => self.histogram(frame, expr, &args),
@@ -576,6 +587,9 @@ impl Tracer<'_> {
                 other => other,
             },
             _ => {
+                if let Some(reason) = self.block_pointers(frame, expr, name) {
+                    return self.unknown_call(frame, expr, reason, &args);
+                }
                 let Value::Unknown(reason) = not_modelled(name) else { return Value::None };
                 match PURE.iter().find(|&&known| known == name) {
                     Some(name) => self.unknown_result(frame, expr, name, reason, &args),
@@ -717,10 +731,7 @@ impl Tracer<'_> {
             let reason = reason.unwrap_or_else(|| Reason::new("a product of something else than tensors"));
             return self.unknown_call(frame, expr, reason, args);
         };
-        if self.launch.dialect == Dialect::Triton
-            && let Some(message) = not_multiplied(&one, &two)
-        {
-            self.refuse(frame, expr, Code::InvalidOperand, message);
+        if self.check_product(frame, expr, [&one, &two], args) {
             return unknown("a product that the compiler refuses");
         }
         if let (true, Some((name, example))) =
@@ -909,6 +920,7 @@ impl Tracer<'_> {
         if let Some(reason) = pointer.and_then(|pointer| self.untold_pointer(pointer)) {
             return Value::Unknown(reason);
         }
+        self.check_access(frame, expr, pointer, args, true);
         match pointer {
             Some(Value::Tensor(tensor)) => {
                 self.note_pipelined_load(frame, expr);
@@ -1002,6 +1014,16 @@ impl Tracer<'_> {
             let value = Tensor { layout: self.choice_for(value.id), ..value.clone() };
             operands.extend(self.stored_globally(frame, expr, pointers, &value));
         }
+        if let (true, Some(Value::Tensor(pointers))) = (self.launch.dialect.leaves_layouts(), place) {
+            // Pointers that are made of what was loaded, such as the bins of a count, are not computed anew in it.
+            let own = Registers::Loaded(self.coalesced(pointers));
+            let others = args.all().into_iter().skip(1).filter(|value| is_mask(value));
+            for value in others.chain([Value::Tensor(pointers.clone())]) {
+                if let Value::Tensor(tensor) = value {
+                    operands.push(self.as_chosen(frame, expr, &tensor, &own).id);
+                }
+            }
+        }
         let is_tensor = |value: &&Value| matches!(value, Value::Tensor(_));
         let tensor = match place {
             Some(Value::Tensor(tensor)) => Some(tensor.clone()),
@@ -1080,7 +1102,17 @@ impl Tracer<'_> {
         }
     }
 
-    fn reduction(&mut self, frame: &mut Frame, expr: ExprId, name: &'static str, args: &Args) -> Value {
+    fn reduction(
+        &mut self,
+        frame: &mut Frame,
+        expr: ExprId,
+        (name, params): (&'static str, &[&str]),
+        args: &Args,
+    ) -> Value {
+        let given = |wanted: &str| {
+            let position = params.iter().position(|&param| param == wanted)?;
+            args.get(2 + position, wanted)
+        };
         let inputs = match args.get(0, "input") {
             Some(Value::Tensor(tensor)) => vec![tensor.clone()],
             Some(Value::Unknown(reason)) => return Value::Unknown(reason.clone()),
@@ -1098,11 +1130,16 @@ impl Tracer<'_> {
                 None => return unknown("the axis of a reduction is not known"),
             },
         };
-        let returns_indices = args.named("return_indices").and_then(Value::truth) == Some(true);
+        let returns_indices = given("return_indices").and_then(Value::truth) == Some(true);
+        let with_index = matches!(name, "argmax" | "argmin") || returns_indices;
+        let compiler = self.launch.hardware.compiler;
         let mut inputs: Vec<Tensor> = inputs
             .into_iter()
             .map(|input| {
-                let dtype = accumulated(name, input.dtype, args.named("dtype"));
+                let dtype = match with_index {
+                    true => compared(input.dtype, compiler),
+                    false => accumulated(name, input.dtype, given("dtype")),
+                };
                 if dtype == input.dtype {
                     return input;
                 }
@@ -1130,7 +1167,6 @@ impl Tracer<'_> {
         let axis = axis as usize;
         let inputs = self.tensors_in_one_layout(frame, expr, inputs);
         let mut bits: Vec<u32> = inputs.iter().map(|input| input.dtype.bits).collect();
-        let with_index = matches!(name, "argmax" | "argmin") || returns_indices;
         if with_index {
             bits.push(32);
         }
@@ -1164,7 +1200,7 @@ impl Tracer<'_> {
             kind,
         };
         self.push(op);
-        let keeps = args.named("keep_dims").and_then(Value::truth) == Some(true);
+        let keeps = given("keep_dims").and_then(Value::truth) == Some(true);
         let mut made = Vec::new();
         for (&id, &dtype) in results.iter().zip(&dtypes) {
             let value = if rest.is_empty() {
@@ -1197,7 +1233,7 @@ impl Tracer<'_> {
         let mut inputs = [&[first], &inputs[1..]].concat();
         if name != "associative_scan" {
             for input in &mut inputs {
-                let dtype = self.scanned(name, input.dtype, args.named("dtype"));
+                let dtype = scanned(name, input.dtype, args.get(3, "dtype"), self.launch.hardware.compiler);
                 let value = Value::Tensor(input.clone());
                 if dtype != input.dtype
                     && let Value::Tensor(cast) = self.elementwise(frame, expr, "cast", &[value], Some(dtype))
@@ -1224,16 +1260,6 @@ impl Tracer<'_> {
         let made = inputs.iter().zip(results).map(|(input, id)| Value::Tensor(Tensor { id, ..input.clone() }));
         let made: Vec<Value> = made.collect();
         if let [one] = made.as_slice() { one.clone() } else { Value::tuple(made) }
-    }
-
-    /// The element type in which `cumsum` and `cumprod` compute (`triton/language/standard.py`): Triton 3.8 widens `bfloat16`, and integers for sums
-    /// only.
-    fn scanned(&self, name: &str, dtype: Dtype, asked: Option<&Value>) -> Dtype {
-        if self.launch.hardware.compiler != Compiler::Triton38 {
-            return accumulated("sum", dtype, asked);
-        }
-        let dtype = if dtype.name == "bfloat16" { Dtype::named("float32") } else { dtype };
-        if name == "cumsum" { accumulated("sum", dtype, asked) } else { dtype }
     }
 
     fn gather(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
@@ -1375,14 +1401,6 @@ impl Tracer<'_> {
             self.refuse(frame, expr, Code::InvalidShape, message);
         }
         is_right
-    }
-
-    /// Says what the compiler refuses.
-    pub(super) fn refuse(&mut self, frame: &Frame, expr: ExprId, code: Code, message: String) {
-        if self.uncertain == 0 && self.findings.is_empty() {
-            let at = frame.call.unwrap_or(Origin::Expr(expr));
-            self.findings.push(Finding::new(code, at, message));
-        }
     }
 
     pub(super) fn unsized_(&mut self, frame: &Frame, expr: ExprId, what: &str, reason: &Reason) -> Value {
@@ -1680,25 +1698,8 @@ impl Tracer<'_> {
     }
 }
 
-/// Why `tl.dot` refuses two tensors (`TritonSemantic.dot` in `triton/language/semantic.py`), as far as their element types are known.
-fn not_multiplied(left: &Tensor, right: &Tensor) -> Option<String> {
-    const MULTIPLIED: [&str; 6] = ["int8", "uint8", "float16", "bfloat16", "float32", "float64"];
-    let is_known = |dtype: &Dtype| ![Dtype::ANY, Dtype::UNTOLD].contains(dtype);
-    let is_multiplied = |dtype: &Dtype| dtype.is_float8() || MULTIPLIED.contains(&dtype.name);
-    let (one, two) = (left.dtype, right.dtype);
-    if let Some(other) = [one, two].iter().filter(|it| is_known(it)).find(|it| !is_multiplied(it)) {
-        return Some(format!("`tl.dot` cannot multiply elements of type `{other}`"));
-    }
-    let are_float8 = one.is_float8() && two.is_float8();
-    if is_known(&one) && is_known(&two) && one != two && !are_float8 {
-        return Some(format!(
-            "both operands of `tl.dot` must have the same element type, but got `{one}` and `{two}`; cast one of them with `.to(…)`"
-        ));
-    }
-    let (columns, rows) = (left.shape.last()?, right.shape.iter().rev().nth(1)?);
-    (columns != rows).then(|| {
-        format!("the left operand of `tl.dot` has {columns} columns and the right one {rows} rows, which must be equal")
-    })
+fn is_mask(value: &Value) -> bool {
+    matches!(value, Value::Tensor(tensor) if tensor.dtype.bits == 1)
 }
 
 fn tensors(value: &Value) -> Option<Vec<Tensor>> {
@@ -1737,9 +1738,22 @@ fn accumulated(name: &str, dtype: Dtype, asked: Option<&Value>) -> Dtype {
     let is_signed = dtype.name.starts_with("int") && dtype.bits > 1;
     match name {
         "sum" if !dtype.is_floating() && dtype.bits < 32 => Dtype::named(if is_signed { "int32" } else { "uint32" }),
-        "max" | "min" | "argmax" | "argmin" if dtype.bits < 32 => {
-            Dtype::named(if dtype.is_floating() { "float32" } else { "int32" })
-        }
+        "max" | "min" if dtype.bits < 32 => Dtype::named(if dtype.is_floating() { "float32" } else { "int32" }),
         _ => dtype,
+    }
+}
+
+/// The element type in which elements are compared where their indices are wanted: their own. What becomes of others is seen by [`accumulated`].
+fn compared(dtype: Dtype, compiler: Compiler) -> Dtype {
+    // `_promote_bfloat16_to_float32`
+    let is_promoted = compiler == Compiler::Triton38 && dtype.name == "bfloat16";
+    if is_promoted { Dtype::named("float32") } else { dtype }
+}
+
+/// The element type in which `cumsum` and `cumprod` compute: 3.8 widens `bfloat16`, and integers of sums only; 3.9 widens integers of both.
+fn scanned(name: &str, dtype: Dtype, asked: Option<&Value>, compiler: Compiler) -> Dtype {
+    match (compiler, name) {
+        (Compiler::Triton38, "cumprod") => compared(dtype, compiler),
+        _ => accumulated("sum", compared(dtype, compiler), asked),
     }
 }

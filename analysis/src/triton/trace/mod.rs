@@ -10,6 +10,7 @@ mod expressions;
 mod library;
 mod operators;
 mod python;
+mod refusals;
 mod registers;
 mod statements;
 mod tensors;
@@ -17,6 +18,7 @@ mod tlx;
 mod tlx_amd;
 mod tlx_layouts;
 pub mod value;
+mod whiles;
 
 mod gluon;
 
@@ -37,6 +39,7 @@ use super::program::{
     Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Scratch, ScratchId, Site, Type, Use, ValueId,
 };
 use super::simplify::needed;
+use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::finding::{Finding, Note, Origin, Reason};
 use crate::work;
@@ -94,6 +97,8 @@ pub struct Launch {
     /// Values of parameters.
     pub arguments: BTreeMap<String, Argument>,
     pub dialect: Dialect,
+    /// The author says which compiler it is; else it is assumed.
+    pub is_compiler_told: bool,
     /// What storage alias specs come to, by the call that makes one: bytes or columns.
     pub specs: BTreeMap<ExprId, Result<u64, Reason>>,
     /// Whether the compiler makes one spec of several that are equal, where that is known.
@@ -164,6 +169,13 @@ pub struct Trace {
     pub open_loops: usize,
 }
 
+impl Trace {
+    /// The `static_assert` behind which nothing was followed.
+    pub fn failed_assert(&self) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.code == Code::StaticAssert)
+    }
+}
+
 /// Helpers that call helpers deeper than this are not followed.
 const DEEPEST_CALL: u32 = 24;
 /// How often a kernel is followed again because less is known of what its loops carry than was taken for known.
@@ -224,6 +236,7 @@ impl<'a> Tracer<'a> {
             functions: vec![None],
             asked: Vec::new(),
             autos: Vec::new(),
+            whiles: BTreeMap::new(),
             warps: launch.warps,
             depth: 0,
             nesting: 0,
@@ -263,6 +276,7 @@ impl<'a> Tracer<'a> {
             carries: false,
             regions: vec![0],
             last_region: 0,
+            is_ended: false,
         }
     }
 }
@@ -280,6 +294,8 @@ struct Tracer<'a> {
     asked: Vec<Asked>,
     /// What automatic layouts turn out to be.
     autos: Vec<Option<value::Registers>>,
+    /// Those of tensors that a `while` carries, where the compiler chooses layouts: nothing but what the rounds compute decides them.
+    whiles: BTreeMap<u32, Whiles>,
     /// Of the task that is followed.
     warps: u64,
     depth: u32,
@@ -350,6 +366,15 @@ struct Tracer<'a> {
     /// The blocks that are being filled, by number, innermost last.
     regions: Vec<u32>,
     last_region: u32,
+    /// The compiler has refused the kernel, and reads no further.
+    is_ended: bool,
+}
+
+/// A tensor that a `while` carries.
+struct Whiles {
+    shape: Rc<Vec<u64>>,
+    /// The layout that it starts in, where something before the loop decides that.
+    start: Option<Registers>,
 }
 
 /// A function that is being followed.
@@ -363,6 +388,8 @@ struct Frame {
     call: Option<Origin>,
     /// It runs while the kernel is compiled.
     is_host: bool,
+    /// Loops of the kernel around, of this function's own.
+    loops: u32,
 }
 
 /// The names of a frame for another one, or for later.
@@ -404,6 +431,7 @@ impl Tracer<'_> {
             names: FxHashMap::default(),
             call: None,
             is_host: false,
+            loops: 0,
         };
         for param in &syntax.params {
             let Some(name) = ast.name(param.name) else { continue };
@@ -423,6 +451,7 @@ impl Tracer<'_> {
         if let Some(body) = self.blocks.pop() {
             self.program.body = body;
         }
+        self.settle_whiles();
         self.settle_slices();
         let sizes: Vec<Scratch> = (0..self.asked.len()).map(|i| self.scratch_size(i)).collect();
         self.program.scratch = sizes;

@@ -139,7 +139,7 @@ impl Tracer<'_> {
                 self.elementwise(frame, at, name, &[left.clone(), right.clone()], Some(Dtype::named("int1")))
             }
             _ => {
-                let equal = left.equals(right);
+                let equal = left.equals(right).filter(|_| left.is_plain() && right.is_plain());
                 let order = match (number(left), number(right)) {
                     (Some(left), Some(right)) => left.partial_cmp(&right),
                     _ => None,

@@ -29,6 +29,9 @@ impl Tracer<'_> {
     pub(super) fn body(&mut self, frame: &mut Frame, body: &[StmtId]) -> Flow {
         for &stmt in body {
             work::spend(4);
+            if self.is_ended {
+                return Flow::Return;
+            }
             let flow = self.statement(frame, stmt);
             if flow != Flow::Next {
                 return flow;
@@ -81,8 +84,14 @@ impl Tracer<'_> {
                 frame.names.insert(RETURNED.into(), value);
                 Flow::Return
             }
-            Stmt::Break => Flow::Break,
-            Stmt::Continue => Flow::Continue,
+            Stmt::Break => {
+                self.refuse_statement(frame, stmt, "break");
+                Flow::Break
+            }
+            Stmt::Continue => {
+                self.refuse_statement(frame, stmt, "continue");
+                Flow::Continue
+            }
             Stmt::Function(function) => {
                 if let Some(name) = ast.name(function.name) {
                     let function = Function {
@@ -150,7 +159,10 @@ impl Tracer<'_> {
         match value.truth() {
             Some(true) => self.body(frame, body),
             Some(false) => self.body(frame, or_else),
-            None => self.branch(frame, condition, &value, body, or_else),
+            None => {
+                self.check_branch(frame, condition, &value, [body, or_else]);
+                self.branch(frame, condition, &value, body, or_else)
+            }
         }
     }
 
@@ -273,6 +285,11 @@ impl Tracer<'_> {
             (Registers::Flexible, layout) => Value::Tensor(Tensor { layout, ..first.clone() }),
             (_, Registers::Flexible) => one,
             (first, second) if first == second => one,
+            // What a `while` carries is in the layout that is computed for it.
+            (_, second) if self.carried_by_while(&second).is_some() => one,
+            (of_first, second) if self.carried_by_while(&of_first).is_some() => {
+                Value::Tensor(self.between(frame, at, first, &second))
+            }
             _ => {
                 let choice = self.new_choice();
                 Value::Tensor(self.as_chosen(frame, at, first, &choice))
@@ -351,7 +368,7 @@ impl Tracer<'_> {
         });
         let mut operands = self.operands(frame, at, &bounds);
         let count = operands.len();
-        let (carried, starts) = self.carried(frame, at, body);
+        let (carried, starts) = self.carried(frame, at, body, Self::start_of_loop);
         operands.extend(starts);
         let before = copied(&frame.names);
         let carried_around = std::mem::replace(&mut self.carries, !carried.is_empty());
@@ -370,7 +387,9 @@ impl Tracer<'_> {
         let starts = operands[count..].to_vec();
         self.enter_round(frame, &carried, &mut params, &starts);
         self.assign(frame, target, Value::Scalar(Scalar { id: index, dtype }));
+        frame.loops += 1;
         self.body(frame, body);
+        frame.loops -= 1;
         let yields = self.end_of_round(frame, at, &carried);
         for (&param, &next) in params[1..].iter().zip(&yields) {
             self.check_carried(param, next);
@@ -400,11 +419,11 @@ impl Tracer<'_> {
         if frame.is_host {
             return self.host_while(frame, condition, body);
         }
-        let (carried, operands) = self.carried(frame, condition, body);
+        let (carried, operands) = self.carried(frame, condition, body, Self::start_of_while);
         let before = copied(&frame.names);
         self.open();
         let mut params = Vec::new();
-        self.enter_round(frame, &carried, &mut params, &[]);
+        self.enter_round(frame, &carried, &mut params, &operands);
         let value = self.value(frame, condition);
         if let Value::Unknown(reason) = &value {
             let reason = reason.clone().of("how long a loop goes on is not known");
@@ -413,15 +432,23 @@ impl Tracer<'_> {
         let goes_on = self.operands(frame, condition, std::slice::from_ref(&value));
         let handed = params.clone();
         let mut head = self.close(frame, condition, goes_on.into_iter().chain(handed).collect());
-        head.params = params;
+        head.params = params.clone();
         self.open();
         if value.truth() != Some(false) {
+            frame.loops += 1;
             self.body(frame, body);
+            frame.loops -= 1;
         }
         let yields = self.end_of_round(frame, condition, &carried);
+        for (&param, &next) in params.iter().zip(&yields) {
+            self.check_carried(param, next);
+        }
         let body = self.close(frame, condition, yields);
         frame.names = before;
         let results = self.leave_loop(frame, &carried);
+        for (&result, &param) in results.iter().zip(&params) {
+            self.note_carried(result, param);
+        }
         let op = Op {
             name: "while",
             at: self.site(frame, condition),
@@ -454,13 +481,19 @@ impl Tracer<'_> {
     }
 
     /// The names that a body assigns and that are bound before it, with what they stand for in each round, and what they start with.
-    fn carried(&mut self, frame: &mut Frame, at: ExprId, body: &[StmtId]) -> (Vec<(Rc<str>, Value)>, Vec<ValueId>) {
+    fn carried(
+        &mut self,
+        frame: &mut Frame,
+        at: ExprId,
+        body: &[StmtId],
+        start: fn(&mut Self, &Frame, ExprId, Value) -> Value,
+    ) -> (Vec<(Rc<str>, Value)>, Vec<ValueId>) {
         let mut carried = Vec::new();
         let mut starts = Vec::new();
         for name in assigned(&frame.ast, body) {
             let Some(value) = frame.names.get(&name).cloned() else { continue };
             let value = self.computed(frame, at, &value, true);
-            let value = self.start_of_loop(frame, at, value);
+            let value = start(self, frame, at, value);
             let mut leaves = Vec::new();
             value.leaves(&mut leaves);
             if leaves.is_empty() {
@@ -510,7 +543,10 @@ impl Tracer<'_> {
     fn as_in(&mut self, frame: &Frame, at: ExprId, value: Value, other: &Value) -> Value {
         match (&value, other) {
             (Value::Tensor(tensor), Value::Tensor(other)) if self.launch.dialect.leaves_layouts() => {
-                Value::Tensor(self.as_chosen(frame, at, tensor, &other.layout))
+                Value::Tensor(match self.carried_by_while(&other.layout) {
+                    Some(auto) => self.end_of_while(frame, at, tensor, &other.layout, auto),
+                    None => self.as_chosen(frame, at, tensor, &other.layout),
+                })
             }
             _ => value,
         }
@@ -551,7 +587,13 @@ impl Tracer<'_> {
             let ids: Vec<ValueId> = leaves.iter().map(|&(_, of)| self.new_value(of)).collect();
             results.extend(ids.iter().copied());
             let value = match value.with_leaves(&mut ids.into_iter()) {
-                Value::Tensor(tensor) => Value::Tensor(Tensor { layout: self.anchored(&tensor.layout), ..tensor }),
+                Value::Tensor(tensor) => match self.carried_by_while(&tensor.layout) {
+                    Some(auto) => {
+                        self.leave_while(auto);
+                        Value::Tensor(tensor)
+                    }
+                    None => Value::Tensor(Tensor { layout: self.anchored(&tensor.layout), ..tensor }),
+                },
                 value => value,
             };
             frame.names.insert(name.clone(), value);

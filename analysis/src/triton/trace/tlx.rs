@@ -843,6 +843,7 @@ impl Tracer<'_> {
             self.unknown_call(frame, expr, reason, args);
             return;
         }
+        self.check_access(frame, expr, pointer, args, false);
         let mut operands = self.operands(frame, expr, &args.all());
         if let Some(Value::Tensor(pointers)) = pointer {
             let mask = args.get(2, "mask").cloned();
@@ -875,6 +876,14 @@ impl Tracer<'_> {
             return None;
         }
         let bits = pointers.dtype.element().bits;
+        if self.carried_by_while(&value.layout).is_some()
+            && value.shape == pointers.shape
+            && let Some(to) = self.stored_in(pointers)
+            && value.dtype.bits == bits
+        {
+            let to = Registers::Known(Arc::new(to));
+            return Some(self.between(frame, expr, value, &to).id);
+        }
         if let Some(from) = self.uncontested(&value.layout)
             && value.shape == pointers.shape
             && bits <= value.dtype.bits
@@ -935,7 +944,7 @@ impl Tracer<'_> {
         self.converted_by(frame, expr, tensor, goes_to, kind)
     }
 
-    fn converted_by(
+    pub(super) fn converted_by(
         &mut self,
         frame: &Frame,
         expr: ExprId,
