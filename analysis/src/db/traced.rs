@@ -123,11 +123,7 @@ pub(super) fn traced<'db>(
             None => by(Rules::Triton).either(&by(Rules::Fork)),
         };
         let planned = match products::columns_of_results(&trace.program, &machine) {
-            Some((least, most)) => {
-                // What is more does not run, and the compiler makes do with less.
-                let columns = (least, most.min(arch.tmem()).max(least));
-                planned.with_tensor_memory(columns, RESULTS, are_sure)
-            }
+            Some(columns) => planned.with_tensor_memory(columns, RESULTS, are_sure),
             None => planned,
         };
         (trace, planned)

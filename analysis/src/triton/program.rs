@@ -74,6 +74,12 @@ pub struct Product {
     pub is_left_at_hand: bool,
     /// Numbers of 32 bits are not shortened, so that tensor cores do not help.
     pub is_exact: bool,
+    /// Parts of each number of which products are added, so that nothing is lost; mostly one.
+    pub parts: u32,
+    /// Whether a side that is computed has to be exchanged between threads; `None` where their layouts are not known.
+    pub needs: [Option<bool>; 2],
+    /// Warps along each dimension of the result, where that is known.
+    pub warps: Option<Vec<u32>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -359,6 +359,7 @@ impl Tracer<'_> {
                 if args.named("warp_specialize").and_then(Value::truth) == Some(true) && !self.is_amd() {
                     self.specialized.get_or_insert(frame.call.unwrap_or(Origin::Expr(iter)));
                 }
+                self.unrolls = args.get(4, "loop_unroll_factor").and_then(Value::int).unwrap_or(1);
                 return match (&*name, from.int(), to.int(), by.int()) {
                     ("static_range", Some(from), Some(to), Some(by)) => super::statements::unrolled(from, to, by),
                     ("static_range", ..) => Rounds::Unknown(Reason::new("the bounds of `static_range` are not known")),

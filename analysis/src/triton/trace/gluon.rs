@@ -7,7 +7,7 @@ use tilefit_syntax::ast::{BinaryOp, ExprId};
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
-use super::super::layouts::{Compiler, Layout, inference, mma_v2_layout, mma_v3_layout};
+use super::super::layouts::{self, Compiler, Layout, inference, mma_v2_layout, mma_v3_layout};
 use super::super::products::{Machine, Unit};
 use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use, ValueId, bytes_of, elements};
 use super::super::shared_layout::{Cga, Nvmma, SharedLayout, TensorMemoryLayout, shape_of_cta};
@@ -753,10 +753,16 @@ impl Tracer<'_> {
             _ if one.dtype.bits == 64 => one.dtype,
             _ => Dtype::named("float32"),
         };
-        let is_exact = match (args.get(3, "input_precision"), args.get(4, "allow_tf32")) {
-            (Some(Value::Str(precision)), _) => &**precision != "tf32",
-            (_, Some(allowed)) => allowed.truth() != Some(true),
-            _ => self.is_amd(),
+        let is_single = one.dtype.is_floating() && one.dtype.bits == 32;
+        let (is_exact, parts) = match (args.get(3, "input_precision"), args.get(4, "allow_tf32")) {
+            (Some(Value::Str(precision)), _) => match &**precision {
+                "tf32" => (false, 1),
+                "tf32x3" if is_single && !self.is_amd() => (false, 2),
+                "bf16x3" | "bf16x6" if is_single && !self.is_amd() => (false, 3),
+                _ => (true, 1),
+            },
+            (_, Some(allowed)) => (allowed.truth() != Some(true), 1),
+            _ => (self.is_amd(), 1),
         };
         let operands = self.operands(frame, expr, &args.all());
         let op = Emitted {
@@ -774,16 +780,52 @@ impl Tracer<'_> {
             result: tile(&shape, dtype),
             is_left_at_hand: false,
             is_exact,
+            parts,
+            needs: [None, None],
+            warps: None,
         };
         // What becomes of a tensor that is multiplied with itself is not modelled.
         let is_square = one.id == two.id;
         self.program.is_guessed |= is_square;
         let of_instruction = self.layout_of_product(id, &product);
-        let layout = if is_square { self.choice_for(id) } else { of_instruction };
+        let is_other = is_square || parts > 1;
+        let layout = if is_other { self.choice_for(id) } else { of_instruction };
         let is_left_at_hand = one.dtype.bits == 16 && self.feeds(&one.layout, &layout);
-        let product = Product { is_left_at_hand, ..product };
+        let needs = [(0, &one), (1, &two)].map(|(nth, operand)| self.is_exchanged(nth, operand, &layout));
+        let warps = match self.uncontested(&layout).as_deref() {
+            Some(Layout::Mma { warps_per_cta, .. }) => Some(warps_per_cta.clone()),
+            _ => None,
+        };
+        let product = Product { is_left_at_hand, needs, warps, ..product };
         self.program.products.insert(id, product);
         Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
+    }
+
+    /// Whether threads have to exchange an operand before it is multiplied.
+    fn is_exchanged(&self, nth: u32, operand: &Tensor, product: &Registers) -> Option<bool> {
+        let (from, parent) = (self.uncontested(&operand.layout)?, self.uncontested(product)?);
+        // Where warps have the same elements, the compiler finds ways within a warp that are not modelled.
+        let is_spread = |layout: &Layout| match (layout, operand.shape.as_slice()) {
+            (Layout::Mma { warps_per_cta, .. }, &[rows, columns]) => {
+                rows >= 16 * u64::from(warps_per_cta[0]) && columns >= 8 * u64::from(warps_per_cta[1])
+            }
+            _ => false,
+        };
+        let across = |layout: &Layout| match (layout, operand.shape.as_slice()) {
+            (Layout::Mma { warps_per_cta, .. }, &[rows, columns]) => match nth {
+                0 => rows >= 16 * u64::from(warps_per_cta[0]),
+                _ => columns >= 8 * u64::from(warps_per_cta[1]),
+            },
+            _ => false,
+        };
+        if !is_spread(&from) || !across(&parent) {
+            return None;
+        }
+        let k_width = 32 / operand.dtype.bits.clamp(1, 32);
+        let to = Layout::DotOperand { operand: nth, parent, k_width };
+        let shape = super::registers::narrow(&operand.shape).ok()?;
+        let bytes = layouts::conversion_bytes(&shape, operand.dtype.bits, &from, &to, &self.launch.hardware);
+        bytes.ok().map(|bytes| bytes > 0)
     }
 
     /// Whether the result of a product, in its own layout, may go into another one from the left as it is: all warps are along the rows.
@@ -815,6 +857,14 @@ impl Tracer<'_> {
         };
         let (warps, bits) = (self.warps as u32, product.operands[0].bits);
         let layout = match machine.unit(product) {
+            Unit::TensorCores if self.learnt.related.to_none.contains(&id) => mma_v2_layout(&shape, warps, false),
+            Unit::TensorCores if agree && self.learnt.related.to_others.contains(&id) => {
+                mma_v2_layout(&shape, warps, true)
+            }
+            Unit::TensorCores if self.launch.dialect == Dialect::Triton && here.len() > 1 => {
+                mma_v2_layout(&shape, warps, false)
+                    .filter(|it| agree && mma_v2_layout(&shape, warps, true).as_ref() == Some(it))
+            }
             Unit::TensorCores if agree => either_way(&|chained| mma_v2_layout(&shape, warps, chained)),
             Unit::Wgmma => either_way(&|chained| mma_v3_layout(&shape, bits, warps, chained)),
             Unit::Tcgen05 if self.launch.dialect == Dialect::Triton => {

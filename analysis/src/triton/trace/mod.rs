@@ -12,6 +12,7 @@ mod operators;
 mod python;
 mod refusals;
 mod registers;
+mod related;
 mod statements;
 mod tensors;
 mod tlx;
@@ -44,6 +45,7 @@ use crate::eval::Constant;
 use crate::finding::{Finding, Note, Origin, Reason};
 use crate::work;
 use registers::Asked;
+use related::Related;
 use value::{Function, Registers, Value, unknown};
 
 /// Where names are looked up: the kernel's function is at 0, each helper and class at its own.
@@ -190,16 +192,17 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         let mut tracer = Tracer::new(environment, launch, learnt.clone());
         tracer.kernel(ast);
         tracer.forget_unneeded_products();
-        let chained = tracer.chained_products();
+        let (chained, related) = (tracer.chained_products(), tracer.related_products());
         let is_settled = !tracer.is_overrated
             && tracer.products == learnt.products
             && chained == learnt.chained
+            && related == learnt.related
             && tracer.accesses == learnt.accesses;
         if is_settled {
             return tracer.finish();
         }
         let Tracer { learnt: Learnt { guesses, .. }, products, accesses, .. } = tracer;
-        learnt = Learnt { guesses, products, chained, accesses };
+        learnt = Learnt { guesses, products, chained, related, accesses };
     }
     // What is still not known to hold is not known.
     learnt.accesses.clear();
@@ -218,6 +221,7 @@ struct Learnt {
     products: HashMap<u32, Vec<(ValueId, Vec<u64>)>>,
     /// Those of them that go into another one of their block, or that another one goes into.
     chained: BTreeSet<ValueId>,
+    related: Related,
     accesses: Accesses,
 }
 
@@ -273,6 +277,7 @@ impl<'a> Tracer<'a> {
             accesses: Accesses::default(),
             is_flattened: false,
             keeps_accumulators: false,
+            unrolls: 1,
             carries: false,
             regions: vec![0],
             last_region: 0,
@@ -363,6 +368,8 @@ struct Tracer<'a> {
     is_flattened: bool,
     /// The loop that comes next is to have one accumulator for each product.
     keeps_accumulators: bool,
+    /// Copies of its body that the loop that comes next is to have.
+    unrolls: i64,
     /// The blocks that are being filled, by number, innermost last.
     regions: Vec<u32>,
     last_region: u32,
@@ -470,6 +477,13 @@ impl Tracer<'_> {
             products.retain(|(id, _)| needed[id.0 as usize]);
         }
         self.products.retain(|_, products| !products.is_empty());
+    }
+
+    fn related_products(&self) -> Related {
+        let Some(body) = self.blocks.last().filter(|_| self.launch.dialect == Dialect::Triton) else {
+            return Related::default();
+        };
+        related::related(&self.program, body, &|value| self.numbered(value))
     }
 
     /// Products of one block of which one is computed from the other. What loops carry is not followed.

@@ -25,6 +25,12 @@ pub(super) enum Rounds {
     Unknown(Reason),
 }
 
+/// How often a loop repeats its body in a round, and what the index grows by from one to the next.
+struct Copies {
+    count: i64,
+    by: Value,
+}
+
 impl Tracer<'_> {
     pub(super) fn body(&mut self, frame: &mut Frame, body: &[StmtId]) -> Flow {
         for &stmt in body {
@@ -333,22 +339,92 @@ impl Tracer<'_> {
                 Flow::Next
             }
             Rounds::Range(bounds, stages) => {
-                let [from, to, by] = *bounds;
-                let known = |value: &Value| value.int();
-                if let (Some(from), Some(to), Some(by)) = (known(&from), known(&to), known(&by)) {
-                    let rounds = rounds(from, to, by);
-                    if rounds == 0 {
-                        return Flow::Next;
-                    }
-                    if rounds == 1 {
-                        self.assign(frame, target, Value::Int(from));
-                        self.body(frame, body);
-                        return Flow::Next;
-                    }
+                let copies = std::mem::replace(&mut self.unrolls, 1).min(MOST_ROUNDS);
+                if copies > 1 && self.launch.dialect.leaves_layouts() {
+                    self.unrolled_loop(frame, target, iter, (*bounds, stages), copies, body);
+                } else {
+                    let once = Copies { count: 1, by: bounds[2].clone() };
+                    self.counted_loop(frame, target, iter, (*bounds, stages, &once), body);
                 }
-                self.loop_(frame, target, iter, ([from, to, by], stages), body);
                 Flow::Next
             }
+        }
+    }
+
+    /// A loop with several copies of its body, and behind it one for the rounds that are left, which is not pipelined
+    /// (`lib/Dialect/Triton/Transforms/LoopUnroll.cpp`).
+    fn unrolled_loop(
+        &mut self,
+        frame: &mut Frame,
+        target: ExprId,
+        at: ExprId,
+        (bounds, stages): ([Value; 3], Option<i64>),
+        copies: i64,
+        body: &[StmtId],
+    ) {
+        let [from, to, by] = &bounds;
+        let upper = match (from.int(), to.int(), by.int()) {
+            (Some(from), Some(to), Some(by)) => {
+                let even = rounds(from, to, by) / copies * copies;
+                Value::Int(from.saturating_add(even.saturating_mul(by)))
+            }
+            _ => {
+                let span = self.binary(frame, at, BinaryOp::Sub, to, from);
+                let trips = self.binary(frame, at, BinaryOp::FloorDiv, &span, by);
+                let left = self.binary(frame, at, BinaryOp::Mod, &trips, &Value::Int(copies));
+                let even = self.binary(frame, at, BinaryOp::Sub, &trips, &left);
+                let gone = self.binary(frame, at, BinaryOp::Mul, &even, by);
+                self.binary(frame, at, BinaryOp::Add, from, &gone)
+            }
+        };
+        let step = self.binary(frame, at, BinaryOp::Mul, by, &Value::Int(copies));
+        let several = Copies { count: copies, by: by.clone() };
+        let flattened = self.is_flattened;
+        self.counted_loop(frame, target, at, ([from.clone(), upper.clone(), step], stages, &several), body);
+        self.is_flattened = flattened;
+        let once = Copies { count: 1, ..several };
+        self.counted_loop(frame, target, at, ([upper, to.clone(), by.clone()], Some(1), &once), body);
+    }
+
+    /// A loop, or what is left of one that has a round or none.
+    fn counted_loop(
+        &mut self,
+        frame: &mut Frame,
+        target: ExprId,
+        at: ExprId,
+        (bounds, stages, copies): ([Value; 3], Option<i64>, &Copies),
+        body: &[StmtId],
+    ) {
+        if let [Some(from), Some(to), Some(by)] = bounds.each_ref().map(Value::int) {
+            let rounds = rounds(from, to, by);
+            if rounds == 0 {
+                return;
+            }
+            if rounds == 1 {
+                self.copies_of_body(frame, target, at, (Value::Int(from), copies), body);
+                return;
+            }
+        }
+        self.loop_(frame, target, at, (bounds, stages, copies), body);
+    }
+
+    /// Follows so many copies of the body of a loop, the first of which is for one value, the others each for one that is a step further.
+    fn copies_of_body(
+        &mut self,
+        frame: &mut Frame,
+        target: ExprId,
+        at: ExprId,
+        (first, copies): (Value, &Copies),
+        body: &[StmtId],
+    ) {
+        let mut value = first;
+        for copy in 0..copies.count {
+            work::spend(1);
+            if copy > 0 {
+                value = self.binary(frame, at, BinaryOp::Add, &value, &copies.by);
+            }
+            self.assign(frame, target, value.clone());
+            self.body(frame, body);
         }
     }
 
@@ -357,7 +433,7 @@ impl Tracer<'_> {
         frame: &mut Frame,
         target: ExprId,
         at: ExprId,
-        (bounds, stages): ([Value; 3], Option<i64>),
+        (bounds, stages, copies): ([Value; 3], Option<i64>, &Copies),
         body: &[StmtId],
     ) {
         // Loops of none and of one round have been taken care of.
@@ -386,9 +462,9 @@ impl Tracer<'_> {
         let mut params = vec![index];
         let starts = operands[count..].to_vec();
         self.enter_round(frame, &carried, &mut params, &starts);
-        self.assign(frame, target, Value::Scalar(Scalar { id: index, dtype }));
+        let index = Value::Scalar(Scalar { id: index, dtype });
         frame.loops += 1;
-        self.body(frame, body);
+        self.copies_of_body(frame, target, at, (index, copies), body);
         frame.loops -= 1;
         let yields = self.end_of_round(frame, at, &carried);
         for (&param, &next) in params[1..].iter().zip(&yields) {
