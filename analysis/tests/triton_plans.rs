@@ -186,7 +186,7 @@ fn gluon_kernels_are_laid_out_as_the_compiler_lays_them_out() {
 
 #[test]
 fn tlx_kernels_are_laid_out_as_the_compiler_lays_them_out() {
-    assert_eq!(compared("tlx"), (51, 4));
+    assert_eq!(compared("tlx"), (52, 3));
 }
 
 /// Kernels made at random, a sample of thousands.
@@ -305,7 +305,7 @@ fn what_the_compiler_said_of_the_kernels_is_confirmed_buffer_by_buffer() {
     let all: Vec<_> = languages.into_iter().map(confirmed).collect();
     expect_test::expect![[r#"
         gluon: 73 the same, 0 within, 4 refused, 0 not asked
-        tlx: 42 the same, 4 within, 9 refused, 0 not asked
+        tlx: 43 the same, 3 within, 9 refused, 0 not asked
         triton: 132 the same, 82 within, 0 refused, 0 not asked
           attention_fp16 0:
             line 18 has `ttg.convert_layout` at smem 0x4000, 2048 bytes, tilefit says nothing is there
