@@ -15,6 +15,7 @@ use crate::diagnostics::Code;
 use crate::ir::{Origin, Reason};
 use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
+use crate::triton::assumed;
 use crate::triton::device::Compiler;
 use crate::triton::plan::Placed;
 use crate::triton::trace;
@@ -173,6 +174,10 @@ impl KernelView for View<'_> {
         self.0.traced.arch.name()
     }
 
+    fn is_target_assumed(&self) -> bool {
+        !self.0.traced.is_device_told()
+    }
+
     fn planner(&self) -> &'static str {
         planner(self.0.traced.compiler)
     }
@@ -195,7 +200,8 @@ impl KernelView for View<'_> {
 
     fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
         let possible = possible::fitting(context, placed.unit);
-        title(&self.0.traced) + &scenarios::fitting(table(context, placed)) + &possible
+        let assumed = assumed::mark(&self.0.traced.assumed);
+        title(&self.0.traced) + &assumed + &scenarios::fitting(table(context, placed)) + &possible
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
@@ -215,7 +221,7 @@ impl KernelView for View<'_> {
             more_scenarios: table(context, placed).map_or(0, |table| table.more),
             uncompared: Vec::new(),
             marks: Vec::new(),
-            assumes: assumed(&self.0.traced),
+            assumes: traced::assumes(&self.0.traced),
             compiler: None,
         }
     }
@@ -224,12 +230,14 @@ impl KernelView for View<'_> {
         let traced = &self.0.traced;
         let mut all: Vec<Diagnostic> = traced.findings.iter().map(|finding| found(placed, finding)).collect();
         let unknown = traced.notes.iter().map(|note| not_modelled(placed, note)).chain(unknown_sizes(placed, traced));
-        let exceeds = too_much(context, placed, traced);
+        let least = || db::jit_least(context.db, placed.unit);
+        let exceeds = too_much(context, placed, traced, &least);
         match self.0.dialect {
             // Its authors chose none of what follows from that, so that they are told once, where it may matter, and on no device that is assumed.
             trace::Dialect::Triton => {
                 all.extend(unknown.take(usize::from(traced.program.multiplies)));
-                all.extend(exceeds.into_iter().filter(|it| it.code != Code::MayNotFit || traced.is_told));
+                all.extend(exceeds.into_iter().filter(|it| it.code != Code::MayNotFit || traced.is_device_told()));
+                all.extend(possible::too_wide(context, placed, self.0));
             }
             _ => all.extend(unknown.chain(exceeds)),
         }
@@ -287,13 +295,6 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Option<Diagn
         message: format!("some sizes are unknown: {first}{more}"),
         related: Vec::new(),
     })
-}
-
-/// What nothing says and the plan rests on, one sentence each.
-pub(super) fn assumed(traced: &TracedKernel) -> Vec<String> {
-    let device = (!traced.is_told).then(|| format!("the device is {} (none is named)", traced.arch));
-    let warps = (!traced.are_warps_told).then(|| "the kernel has 4 warps (no number is given)".to_owned());
-    device.into_iter().chain(warps).collect()
 }
 
 /// By whose rules memory is given out.

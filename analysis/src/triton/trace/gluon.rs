@@ -1395,7 +1395,10 @@ impl Tracer<'_> {
         let (Some(Value::Scalar(base)), Some(block)) = (base, block) else {
             return self.unknown_call(frame, expr, Reason::new("the block of a descriptor is not known"), args);
         };
-        let dtype = base.dtype.element();
+        let dtype = match self.led_to(base) {
+            Ok(dtype) => dtype,
+            Err(reason) => return self.unknown_call(frame, expr, reason, args),
+        };
         let layout = match args.get(4, "layout") {
             Some(Value::SharedLayout(layout)) => Some(layout.clone()),
             None | Some(Value::None) => Some(Rc::new(super::arguments::default_layout(&block, dtype))),
