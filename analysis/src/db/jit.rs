@@ -10,15 +10,16 @@ use tilefit_syntax::ast::{Ast, Expr, Stmt};
 use crate::finding::{Finding, Note, Origin, Reason, Remedy};
 use crate::tlx::front;
 use crate::tlx::language::has_tlx;
+use crate::triton::assumed::Assumed;
 use crate::triton::device::Compiler;
 use crate::triton::language;
 use crate::triton::scenario::{self, Scenario};
 use crate::triton::trace::{Dialect, language_path};
-
-use super::launches::launches_of;
-use super::possible::{self, weighed};
 use crate::work;
 
+use super::devices::device_of_others;
+use super::launches::launches_of;
+use super::possible::{self, weighed};
 use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
 use super::scenarios::{callers, calls_in, imports, is_jit, jit_functions, scenarios};
 use super::traced::{TracedKernel, traced};
@@ -88,9 +89,54 @@ pub(super) fn laid_out<'db>(
 ) -> Option<TracedKernel> {
     let ast = syntax(db, unit);
     let scenario = &scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
-    let arch = scenario.arch.unwrap_or(config(db).tlx_arch);
+    let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
     let compiler = scenario.compiler.or(Some(Compiler::V3_9));
     traced(db, unit, scenario, arch, compiler, dialect, BTreeMap::new())
+}
+
+/// The least bytes and columns that a kernel takes whatever the options are that its plan assumes; `None` where that is not known.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn jit_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<(u64, u64)> {
+    let kernel = jit_kernel(db, unit).as_ref()?;
+    let scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
+    let came_to = |scenario: &Scenario| Some(came_to(&laid_out(db, unit, kernel.dialect, scenario)?));
+    least(&scenario, &kernel.traced, &came_to)
+}
+
+/// Stages of which one more than one may overlap a loop, and more take no less.
+const FEWEST_STAGES: [u32; 2] = [1, 2];
+
+/// The least of a kernel over the options that its plan assumes under a scenario.
+pub(super) fn least(
+    scenario: &Scenario,
+    traced: &TracedKernel,
+    came_to: &dyn Fn(&Scenario) -> Option<CameTo>,
+) -> Option<(u64, u64)> {
+    let mut ways = vec![scenario.clone()];
+    for assumed in &traced.assumed {
+        let with = |set: fn(&mut Scenario, u32), values: &[u32]| -> Vec<Scenario> {
+            let one = |way: &Scenario, value: u32| {
+                let mut way = way.clone();
+                set(&mut way, value);
+                way
+            };
+            ways.iter().flat_map(|way| values.iter().map(move |&value| one(way, value))).collect()
+        };
+        ways = match assumed {
+            Assumed::Device(..) => continue,
+            Assumed::Warps(_) => with(|way, warps| way.num_warps = Some(warps), &[1, 2, 4, 8, 16, 32]),
+            Assumed::Stages(_) => with(|way, stages| way.num_stages = Some(stages), &FEWEST_STAGES),
+            Assumed::Number(_) => return None,
+        };
+    }
+    if traced.steps.saturating_mul(ways.len() as u64) > possible::STEPS {
+        return None;
+    }
+    let taken = ways.iter().map(|way| came_to(way).map(|it| (it.smem.0, it.tmem.0)));
+    taken.reduce(|one, other| {
+        let (one, other) = (one?, other?);
+        Some((one.0.min(other.0), one.1.min(other.1)))
+    })?
 }
 
 /// Nothing where there are fewer than two scenarios.

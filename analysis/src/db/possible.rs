@@ -68,7 +68,9 @@ pub(super) fn weighed<'db>(
     if let Err(reason) = weighing.split(scenario, Some(traced)) {
         let open = at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
         let bytes = if open { (0, None) } else { at_once.smem };
-        let reason = at_once.reason.filter(|_| !open).unwrap_or(reason);
+        // What names the values that are missing says more than how many there may be.
+        let says_more = |known: &Reason| !open || known.remedy().is_some();
+        let reason = at_once.reason.filter(says_more).unwrap_or(reason);
         return Some(CameTo { smem: bytes, verdict: Verdict::Unknown, reason: Some(reason), ..at_once }.into());
     }
     let Weighing { ways, refused, .. } = weighing;

@@ -5,6 +5,7 @@
 //! what it comes to. [`device`] has what each GPU has, [`language`] the names of the languages, [`members`] all that their
 //! modules have.
 
+pub mod assumed;
 pub mod axis_info;
 pub mod device;
 pub mod host;

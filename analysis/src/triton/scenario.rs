@@ -121,7 +121,7 @@ impl Scenario {
     fn set_option(&mut self, name: &str, value: &str) -> bool {
         let text = unquoted(value).unwrap_or(value).trim();
         match name {
-            "arch" => self.arch = Arch::from_name(text),
+            "arch" | "target" => self.arch = Arch::from_name(text),
             "triton" => self.compiler = Compiler::from_name(text),
             "num_warps" => self.num_warps = text.parse().ok(),
             "num_ctas" => self.num_ctas = text.parse().ok(),
@@ -175,7 +175,7 @@ impl Scenario {
         };
         if scenario.set_option(name, &text) {
             let is_understood = match name {
-                "arch" => scenario.arch.is_some(),
+                "arch" | "target" => scenario.arch.is_some(),
                 "triton" => scenario.compiler.is_some(),
                 "num_warps" => scenario.num_warps.is_some(),
                 "num_ctas" => scenario.num_ctas.is_some(),
@@ -589,6 +589,11 @@ pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option
         Constant::Unknown(reason) => Err(reason),
         _ => Err(Reason::new("the autotune configurations are not a list")),
     })
+}
+
+/// True where a function of the author's may choose options of the launch: none is a default then.
+pub fn has_heuristics(ast: &Ast, imports: &Imports) -> bool {
+    function(ast).is_some_and(|function| decorator(ast, imports, function, "triton.heuristics").is_some())
 }
 
 /// The expressions of the configurations, where they stand one by one at the kernel.

@@ -16,6 +16,7 @@ use crate::finding::Finding;
 use crate::ir::{Origin, Reason};
 use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
+use crate::triton::assumed;
 use crate::triton::device::Compiler;
 use crate::triton::plan::Placed;
 use crate::triton::trace;
@@ -174,6 +175,10 @@ impl KernelView for View<'_> {
         self.0.traced.arch.name()
     }
 
+    fn is_target_assumed(&self) -> bool {
+        !self.0.traced.is_device_told()
+    }
+
     fn planner(&self) -> &'static str {
         planner(self.0.traced.compiler)
     }
@@ -200,7 +205,9 @@ impl KernelView for View<'_> {
             let line = context.line(placed.range(*at).start);
             return format!("refused: the `static_assert` on line {line} fails{fitting}");
         }
-        title(&self.0.traced) + &fitting + &possible::fitting(context, placed.unit)
+        let possible = possible::fitting(context, placed.unit);
+        let assumed = assumed::mark(&self.0.traced.assumed);
+        title(&self.0.traced) + &assumed + &fitting + &possible
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
@@ -220,7 +227,7 @@ impl KernelView for View<'_> {
             more_scenarios: table(context, placed).map_or(0, |table| table.more),
             uncompared: Vec::new(),
             marks: Vec::new(),
-            assumes: assumed(&self.0.traced),
+            assumes: traced::assumes(&self.0.traced),
             compiler: None,
         }
     }
@@ -232,12 +239,14 @@ impl KernelView for View<'_> {
             all.extend(self.0.refused.first().map(|(nth, finding)| passed_over(placed, *nth, self.0, finding)));
         }
         let unknown = traced.notes.iter().map(|note| not_modelled(placed, note)).chain(unknown_sizes(placed, traced));
-        let exceeds = too_much(context, placed, traced);
+        let least = || db::jit_least(context.db, placed.unit);
+        let exceeds = too_much(context, placed, traced, &least);
         match self.0.dialect {
             // Its authors chose none of what follows from that, so that they are told once, where it may matter, and on no device that is assumed.
             trace::Dialect::Triton => {
                 all.extend(unknown.take(usize::from(traced.program.multiplies)));
-                all.extend(exceeds.into_iter().filter(|it| it.code != Code::MayNotFit || traced.is_told));
+                all.extend(exceeds.into_iter().filter(|it| it.code != Code::MayNotFit || traced.is_device_told()));
+                all.extend(possible::too_wide(context, placed, self.0));
             }
             _ => all.extend(unknown.chain(exceeds)),
         }
@@ -313,13 +322,6 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Option<Diagn
         message: format!("some sizes are unknown: {first}{more}"),
         related: Vec::new(),
     })
-}
-
-/// What nothing says and the plan rests on, one sentence each.
-pub(super) fn assumed(traced: &TracedKernel) -> Vec<String> {
-    let device = (!traced.is_told).then(|| format!("the device is {} (none is named)", traced.arch));
-    let warps = (!traced.are_warps_told).then(|| "the kernel has 4 warps (no number is given)".to_owned());
-    device.into_iter().chain(warps).collect()
 }
 
 /// By whose rules memory is given out.

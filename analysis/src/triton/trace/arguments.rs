@@ -95,6 +95,15 @@ impl Tracer<'_> {
         }
     }
 
+    /// The element type of what a pointer leads to, on which the bytes of a block hang; why it is not known.
+    pub(super) fn led_to(&mut self, pointer: &Scalar) -> Result<Dtype, Reason> {
+        match pointer.dtype {
+            Dtype::UNTOLD => Err(self.no_number(pointer.id, "bf16")),
+            dtype if dtype.is_pointer() && dtype != Dtype::POINTER_TO_ANY => Ok(dtype.element()),
+            _ => Err(Reason::new("what a descriptor leads to is not known")),
+        }
+    }
+
     /// The element type of something of which nobody says what it is.
     fn any(&mut self) -> Dtype {
         self.has_any = true;

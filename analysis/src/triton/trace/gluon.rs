@@ -1539,7 +1539,10 @@ impl Tracer<'_> {
         let (Some(Value::Scalar(base)), Some(block)) = (base, block) else {
             return self.unknown_call(frame, expr, Reason::new("the block of a descriptor is not known"), args);
         };
-        let dtype = base.dtype.element();
+        let dtype = match self.led_to(base) {
+            Ok(dtype) => dtype,
+            Err(reason) => return self.unknown_call(frame, expr, reason, args),
+        };
         if let Some(Value::SharedLayout(layout)) = args.get(4, "layout")
             && !matches!(**layout, SharedLayout::Nvmma(_))
         {

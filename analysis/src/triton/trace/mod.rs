@@ -165,6 +165,8 @@ pub struct Trace {
     pub functions: Vec<Option<BlockKey>>,
     /// Parameters of which nobody says what they are, and that are no numbers, each with an example of what to say.
     pub untyped: BTreeMap<String, &'static str>,
+    /// Parameters that are taken for numbers of 32 bits, whose type nobody says and whose bytes are in shared memory.
+    pub numbers: BTreeSet<String>,
     /// Parameters without values that decide which statements the kernel has.
     pub undecided: BTreeSet<String>,
     /// Loops whose bounds hang on a number that has no value.
@@ -260,6 +262,8 @@ impl<'a> Tracer<'a> {
             is_overlapped: false,
             untold: HashMap::new(),
             untyped: BTreeMap::new(),
+            counted: HashMap::new(),
+            numbers_in_memory: BTreeSet::new(),
             undecided: BTreeSet::new(),
             has_any: false,
             open_loops: 0,
@@ -322,6 +326,10 @@ struct Tracer<'a> {
     untold: HashMap<ValueId, Rc<str>>,
     /// Those of them that turned out to be no numbers, each with an example.
     untyped: BTreeMap<String, &'static str>,
+    /// Integers of 32 bits that are computed from one of them, which may have 64, by its name.
+    counted: HashMap<ValueId, Rc<str>>,
+    /// Those of them whose bytes an operation takes shared memory for.
+    numbers_in_memory: BTreeSet<Rc<str>>,
     undecided: BTreeSet<String>,
     /// Something has elements of which nobody says what they are.
     has_any: bool,
@@ -465,8 +473,10 @@ impl Tracer<'_> {
         let target = self.is_amd().then_some(self.launch.hardware.capability);
         tlx_amd::padding::pad(&mut self.program, &self.unpinned, target);
         self.settle_specialized();
+        let numbers = self.numbers_in_memory.iter().map(|name| name.to_string());
+        let numbers = numbers.filter(|name| !self.untyped.contains_key(name)).collect();
         let Tracer { program, notes, findings, functions, untyped, undecided, open_loops, .. } = self;
-        Trace { program, notes, findings, functions, untyped, undecided, open_loops }
+        Trace { program, notes, findings, functions, untyped, numbers, undecided, open_loops }
     }
 
     /// What nobody needs is not there when the compiler chooses the layouts of products.
@@ -541,9 +551,19 @@ impl Tracer<'_> {
     }
 
     fn push(&mut self, op: Op) {
+        if matches!(op.kind, Kind::Scratch(_)) {
+            let number = |operand: &ValueId| self.number_of(*operand);
+            let numbers: Vec<Rc<str>> = op.operands.iter().filter_map(number).collect();
+            self.numbers_in_memory.extend(numbers);
+        }
         if let Some(block) = self.blocks.last_mut() {
             block.ops.push(op);
         }
+    }
+
+    /// The argument of unknown type that an integer is computed from, which is taken for one of 32 bits.
+    fn number_of(&self, value: ValueId) -> Option<Rc<str>> {
+        self.untold.get(&value).or_else(|| self.counted.get(&value)).cloned()
     }
 
     /// An operation with one result.
@@ -555,6 +575,11 @@ impl Tracer<'_> {
         }
         if matches!(op.kind, Kind::Constant) {
             self.constants.insert(result);
+        }
+        if SAME_ELEMENTS.contains(&op.name)
+            && let Some(name) = op.operands.first().and_then(|operand| self.number_of(*operand))
+        {
+            self.counted.insert(result, name);
         }
         let op = Op {
             name: op.name,
@@ -642,6 +667,9 @@ impl Tracer<'_> {
         Kind::Scratch(ScratchId(self.asked.len() as u32 - 1))
     }
 }
+
+/// Operations that give elements another shape.
+const SAME_ELEMENTS: [&str; 6] = ["broadcast", "expand_dims", "permute", "reshape", "splat", "trans"];
 
 /// What an operation with one result is made of.
 struct Emitted<'o> {

@@ -245,6 +245,13 @@ impl Tracer<'_> {
         {
             self.untold.insert(id, name);
         }
+        if name != "cast"
+            && dtype.bits == 32
+            && !dtype.is_floating()
+            && let Some(name) = operands.iter().find_map(|operand| self.number_of(*operand))
+        {
+            self.counted.insert(id, name);
+        }
         let layout = layout.map(|layout| match layout {
             Registers::Flexible if self.launch.dialect.leaves_layouts() => {
                 self.still_flexible(id, &operands, dtype.bits, if CHEAP.contains(&name) { 1 } else { EXPENSIVE })

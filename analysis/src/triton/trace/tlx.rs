@@ -688,7 +688,10 @@ impl Tracer<'_> {
         let (Some(Value::Scalar(base)), Some(block)) = (base, block) else {
             return self.unknown_call(frame, expr, Reason::new("the block of a descriptor is not known"), args);
         };
-        let dtype = base.dtype.element();
+        let dtype = match self.led_to(base) {
+            Ok(dtype) => dtype,
+            Err(reason) => return self.unknown_call(frame, expr, reason, args),
+        };
         // AMD keeps descriptors in registers.
         let kind = if self.is_amd() { Kind::Plain } else { self.asks(Asked::Fixed(128)) };
         let of = Type::Descriptor;
