@@ -1210,10 +1210,11 @@ impl Tracer<'_> {
             inputs = flat;
         }
         let axis = axis.unwrap_or(0);
-        let Some(extent) = usize::try_from(axis).ok().and_then(|axis| inputs[0].shape.get(axis)) else {
+        let rank = inputs[0].shape.len();
+        if !usize::try_from(axis).is_ok_and(|axis| axis < rank) {
+            self.demand(frame, expr, false, || format!("a tensor of {rank} dimensions has no axis {axis}"));
             return unknown("a reduction along an axis that there is not");
-        };
-        let _ = extent;
+        }
         let axis = axis as usize;
         let inputs = self.tensors_in_one_layout(frame, expr, inputs);
         let mut bits: Vec<u32> = inputs.iter().map(|input| input.dtype.bits).collect();
@@ -1319,6 +1320,10 @@ impl Tracer<'_> {
             return unknown("`gather` of something");
         };
         let (source, index) = (source.clone(), index.clone());
+        let is_whole = !index.dtype.is_floating();
+        self.demand(frame, expr, is_whole, || {
+            format!("`gather` takes indices that are integers, and no `{}`", index.dtype)
+        });
         let (source, index) = self.gathered(frame, expr, source, index);
         let axis = if axis < 0 { axis + source.shape.len() as i64 } else { axis }.max(0) as usize;
         let kind = self.asks(Asked::Gather {
@@ -1359,6 +1364,7 @@ impl Tracer<'_> {
             return unknown("`histogram` of something");
         };
         let input = input.clone();
+        self.check_histogram(frame, expr, &input);
         let bins = bins.max(0) as u64;
         let bytes = super::super::layouts::histogram_bytes(bins as u32, 32, self.warps as u32, &self.launch.hardware);
         let kind = self.asks(Asked::Fixed(bytes));

@@ -162,6 +162,27 @@ impl Tracer<'_> {
         }
     }
 
+    /// What an operation wants of the tensors that it is given, other than a product or an access.
+    pub(super) fn demand(&mut self, frame: &Frame, at: ExprId, holds: bool, message: impl FnOnce() -> String) {
+        if !holds && self.is_of_triton(frame) {
+            self.refuse(frame, at, Code::InvalidOperand, message());
+        }
+    }
+
+    /// `histogram` (`TritonSemantic.histogram`): 3.9 counts no other numbers than those of 32 bits.
+    pub(super) fn check_histogram(&mut self, frame: &Frame, at: ExprId, input: &Tensor) {
+        let (rank, dtype) = (input.shape.len(), input.dtype);
+        self.demand(frame, at, rank == 1, || {
+            format!("`histogram` counts a tensor of one dimension, and this one has {rank}")
+        });
+        let is_told = self.launch.is_compiler_told && self.launch.hardware.compiler == Compiler::Triton39;
+        let is_counted = !dtype.is_floating() && (dtype.bits == 32 || !is_told);
+        let is_known = ![Dtype::ANY, Dtype::UNTOLD].contains(&dtype);
+        self.demand(frame, at, is_counted || !is_known, || {
+            format!("`histogram` counts integers of 32 bits, and no `{dtype}`")
+        });
+    }
+
     /// What a function that is not inlined is given (`_check_fn_args`).
     pub(super) fn check_apart(&mut self, frame: &Frame, at: ExprId, name: &str, args: &Args) {
         let is_block = |value: &Value| matches!(value, Value::Tensor(tensor) if elements(&tensor.shape) != 1);

@@ -156,6 +156,11 @@ impl Tracer<'_> {
                     frame.names.insert(base.into(), Value::record(record.class.clone(), fields));
                 }
             }
+            Expr::Subscript { value: object, .. } if matches!(self.value(frame, *object), Value::Tensor(_)) => {
+                let message =
+                    || "the elements of a tensor cannot be assigned; `tl.where` makes a tensor with others".to_owned();
+                self.demand(frame, target, false, message);
+            }
             _ => {}
         }
     }
