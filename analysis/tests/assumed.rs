@@ -59,20 +59,20 @@ fn options_that_nothing_gives_are_named() {
     check(
         &of("arch=sm_90 num_warps=4 num_stages=3"),
         expect![[r#"
-        product on sm_90: 16384, exact
+        product on sm_90: 49152, exact
     "#]],
     );
     check(
         &of("arch=sm_90 num_warps=4"),
         expect![[r#"
-        product on sm_90: 16384, predicted
+        product on sm_90: 49152, predicted
           assumes: loops have 3 stages (no number is given)
     "#]],
     );
     check(
         &of(""),
         expect![[r#"
-        product on sm_100: 16384..16416, bounded
+        product on sm_100: 49168, bounded
           assumes: the device is sm_100 (none is named)
           assumes: the kernel has 4 warps (no number is given)
           assumes: loops have 3 stages (no number is given)
@@ -92,14 +92,14 @@ def run():
     check(
         &format!("{PRODUCT}\n{}", host.replace("OPTIONS", "")),
         expect![[r#"
-        product on sm_100: 16384..16416, bounded
+        product on sm_100: 49168, bounded
           assumes: the device is sm_100 (none is named)
     "#]],
     );
     check(
         &format!("{PRODUCT}\n{}", host.replace("OPTIONS", ", **read()")),
         expect![[r#"
-        product on sm_100: 16384..16416, bounded
+        product on sm_100: 49168, bounded
           assumes: the device is sm_100 (none is named)
           assumes: the kernel has 4 warps (no number is given)
           assumes: loops have 3 stages (no number is given)
@@ -116,24 +116,26 @@ fn no_error_rests_on_an_assumption() {
     check(
         &of("N=128 K=128 ROUNDS=8"),
         expect![[r#"
-        product on sm_86: 65536, predicted
+        product on sm_86: 131072, predicted
           assumes: loops have 3 stages (no number is given)
+          warning [may-not-fit] the kernel may not fit: it needs 131072 bytes of shared memory with 3 stages, which nothing gives; sm_86 has 101376 a block
     "#]],
     );
     check(
         &of("N=128 K=256 ROUNDS=8"),
         expect![[r#"
-        product on sm_86: 131072, predicted
+        product on sm_86: 262144, predicted
           assumes: loops have 3 stages (no number is given)
-          error [capacity-exceeded] the kernel needs 131072 bytes of shared memory, at least 29696 too many; sm_86 has 101376 a block
+          error [capacity-exceeded] the kernel needs 262144 bytes of shared memory, 160768 too many; sm_86 has 101376 a block
     "#]],
     );
     // Without a device: a warning that names the one that is assumed.
     check(
-        &of("N=128 K=256 ROUNDS=8").replace(" arch=sm_86", " num_stages=5"),
+        &of("N=128 K=128 ROUNDS=8").replace(" arch=sm_86", " num_stages=4"),
         expect![[r#"
-        product on sm_100: 131072..131104, bounded
+        product on sm_100: 262160, bounded
           assumes: the device is sm_100 (none is named)
+          warning [capacity-exceeded] the kernel needs 262160 bytes of shared memory, 29712 too many; sm_100, which is assumed, has 232448 a block: `# tilefit: target=sm_100` says which it is
     "#]],
     );
 }
@@ -186,7 +188,8 @@ fn the_file_names_the_device() {
             "\ndef compiled():\n    src = triton.compiler.ASTSource(fn=one, signature={\"x\": \"*fp16\"})\n    return triton.compile(src, target=GPUTarget(\"hip\", \"gfx942\", 64))\n",
         ),
         expect![[r#"
-            one on gfx942: 0, exact
+            one on gfx942: 0, predicted
+              assumes: the kernel has 4 warps (no number is given)
         "#]],
     );
     check(
