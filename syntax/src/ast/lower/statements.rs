@@ -303,8 +303,10 @@ impl Lowering<'_> {
         if let Some(condition) = self.field(clause, fields().condition) {
             self.hide_whole(condition);
         }
-        let body = self.field(clause, fields().consequence);
-        body.map_or_else(|| self.body_of(clause), |body| self.statements(body))
+        match self.field(clause, fields().consequence) {
+            Some(body) => self.statements(body),
+            None => self.body_of(clause),
+        }
     }
 
     fn else_body(&mut self, node: Node<'_>) -> Vec<StmtId> {
