@@ -64,8 +64,8 @@ impl Stager<'_> {
             match unit {
                 Unit::Wgmma => self.for_wgmma(ops, &mut op, operand, product),
                 Unit::Tcgen05 => self.for_tcgen05(ops, &mut op, operand, product, overlap),
-                Unit::TensorCores => self.to_registers(ops, &mut op, operand, product),
-                Unit::Threads => self.to_threads(ops, &mut op, operand, product),
+                Unit::TensorCores => self.bring_to_registers(ops, &mut op, operand, product),
+                Unit::Threads => self.bring_to_threads(ops, &mut op, operand, product),
             }
         }
         ops.push(op);
@@ -83,7 +83,7 @@ impl Stager<'_> {
                     false => self.uncertain(ops, op, &operand, operand.tile.bytes()),
                 };
             }
-            return self.to_registers(ops, op, operand, product);
+            return self.bring_to_registers(ops, op, operand, product);
         }
         if product.parts > 1 {
             return self.parts_of(ops, op, &operand, product);
@@ -188,7 +188,7 @@ impl Stager<'_> {
     }
 
     /// `mma` takes its operands from registers, in layouts of its own.
-    fn to_registers(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: Operand, product: &Product) {
+    fn bring_to_registers(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: Operand, product: &Product) {
         let bytes = operand.tile.bytes();
         let is_outside = self.within.last().is_some_and(|within| !within.contains(&operand.root));
         // Elements of 8 bits that these tensor cores do not multiply are cast to 16, before they are brought there where they are the same in all
@@ -245,7 +245,7 @@ impl Stager<'_> {
     }
 
     /// Without tensor cores: each thread loads the rows and columns that it multiplies.
-    fn to_threads(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: Operand, product: &Product) {
+    fn bring_to_threads(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: Operand, product: &Product) {
         let bytes = operand.tile.bytes();
         let is_loaded = self.program.loads.contains_key(&operand.root);
         let is_staged = is_loaded && operand.holds == Some(Holds::Surely);

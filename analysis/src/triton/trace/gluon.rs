@@ -1067,7 +1067,7 @@ impl Tracer<'_> {
         if let (true, Some(Value::Tensor(pointers))) = (self.launch.dialect.leaves_layouts(), place) {
             // Pointers that are made of what was loaded, such as the bins of a count, are not computed anew in it.
             let own = Registers::Loaded(self.coalesced(pointers));
-            let others = args.all().into_iter().skip(1).filter(|value| is_mask(value));
+            let others = args.all().into_iter().skip(1).filter(is_mask);
             for value in others.chain([Value::Tensor(pointers.clone())]) {
                 if let Value::Tensor(tensor) = value {
                     operands.push(self.as_chosen(frame, expr, &tensor, &own).id);
