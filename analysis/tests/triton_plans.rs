@@ -158,6 +158,11 @@ fn bounded(language: &str) -> (usize, usize, usize) {
                 bounds.low <= shared && bounds.high.is_none_or(|high| shared <= high),
                 "{name}: {bounds:?}, compiler {shared}"
             );
+            let columns = case["tmem_columns"].as_u64().unwrap_or_default();
+            if let Some(bounds) = plan.spaces.get("tmem").and_then(|space| space.bounds) {
+                let is_within = bounds.low <= columns && bounds.high.is_none_or(|high| columns <= high);
+                assert!(is_within, "{name}: {bounds:?}, compiler {columns} columns");
+            }
             let count = match bounds.high {
                 Some(high) if high == bounds.low => &mut exact,
                 Some(_) => &mut bounded,
@@ -172,6 +177,12 @@ fn bounded(language: &str) -> (usize, usize, usize) {
 #[test]
 fn kernels_of_plain_triton_take_what_the_compiler_gives_them() {
     assert_eq!(bounded("triton"), (161, 57, 0));
+}
+
+/// Products that share tiles, that are made of others, or that are computed as several; loops with copies of their bodies; tensor memory.
+#[test]
+fn products_take_what_the_compiler_gives_them() {
+    assert_eq!(bounded("causes/products"), (0, 0, 0));
 }
 
 #[test]

@@ -57,7 +57,8 @@ impl Stager<'_> {
         for (&load, &one) in ways.iter().flatten() {
             let both = ways.each_ref().map(|way| way.get(&load).copied());
             let holds = match both {
-                [Some(_), Some(_)] => self.is_beneficial(load),
+                // Whether a number that is loaded by itself is copied hangs on what is done with it.
+                [Some(_), Some(_)] if self.width(&load).is_some() => self.is_beneficial(load),
                 _ => Holds::Perhaps,
             };
             let other = both.into_iter().flatten().find(|&other| other != one).unwrap_or(one);
@@ -255,10 +256,22 @@ impl Stager<'_> {
         swizzled_as(&of.tile, along, (32 / together).max(1), along == along_k)
     }
 
-    /// Whether a load is combined with the result of a product, element by element.
+    /// Whether a load, or what is computed of it element by element, is combined with the result of a product.
     fn meets_products(&self, load: ValueId) -> bool {
-        let uses = self.uses.get(&load).into_iter().flatten();
-        uses.into_iter().any(|(by, _)| self.elementwise.contains(by) && self.of_products.contains(by))
+        let mut open = vec![load];
+        let mut seen = HashSet::new();
+        while let Some(value) = open.pop() {
+            work::spend(1);
+            for (by, _) in self.uses.get(&value).into_iter().flatten().filter(|(by, _)| self.elementwise.contains(by)) {
+                if self.of_products.contains(by) {
+                    return true;
+                }
+                if seen.insert(*by) {
+                    open.push(*by);
+                }
+            }
+        }
+        false
     }
 
     /// Bits of the narrowest loads that the sides of a product are made of, of which a thread takes a word at once.
@@ -411,7 +424,7 @@ fn is_load(op: &Op) -> bool {
 }
 
 /// What the blocks of an operation take from around it.
-fn nested_operands(op: &Op, operands: &mut Vec<ValueId>) {
+pub(super) fn nested_operands(op: &Op, operands: &mut Vec<ValueId>) {
     for block in op.kind.blocks() {
         block.each(&mut |inner| operands.extend(&inner.operands));
     }
