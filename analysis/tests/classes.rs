@@ -46,13 +46,13 @@ fn a_class_of_the_same_name_sees_the_one_before() {
             ("from base import Cfg\n\nclass Cfg(Cfg):\n    BLOCK = Cfg.BLOCK * 2\n", "Cfg.BLOCK"),
             ("class Cfg:\n    BLOCK = 64\n\nclass Cfg(Cfg):\n    BLOCK = Cfg.BLOCK * 2\n", "Cfg.BLOCK"),
             ("class Cfg:\n    BLOCK = 16\n\nfrom base import Cfg\n\nclass Cfg(Cfg):\n    ROWS = 1\n", "Cfg.BLOCK"),
-            ("class Cfg:\n    BLOCK = 16\n\nOLD = Cfg.BLOCK\n\nclass Cfg:\n    BLOCK = 32\n", "Cfg.BLOCK + OLD"),
+            ("class Cfg:\n    BLOCK = 16\n\nOLD = Cfg.BLOCK\n\nclass Cfg:\n    BLOCK = 32\n", "Cfg.BLOCK * OLD"),
         ],
         expect![[r#"
             Cfg.BLOCK: 128
             Cfg.BLOCK: 128
             Cfg.BLOCK: 64
-            Cfg.BLOCK + OLD: 48
+            Cfg.BLOCK * OLD: 512
         "#]],
     );
 }
