@@ -99,7 +99,7 @@ fn exercise(texts: &[String], mutant: &str, random: &mut Random) -> Result<(), S
     let _ = (analysis.generated_codes(file), analysis.allocated_ir(file), analysis.lowered_ir(file));
     let _ = (analysis.configurations(file), analysis.questions(file), analysis.summaries(file));
     for lens in analysis.code_lenses(file).expect("nothing is edited") {
-        let _ = analysis.code_lens(lens);
+        let _ = analysis.code_lens(file, lens);
     }
     let _ = (analysis.code_actions(file, whole), analysis.fix_all(file), analysis.unknown_imports(file));
     for _ in 0..8 {
