@@ -56,20 +56,20 @@ pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
 pub(crate) use configurations::{Configuration, Configurations, configurations_of, written_configurations};
 pub(crate) use dumps::{Dumped, dumped};
 pub(crate) use jit::{
-    JitKernel, gluon_name, is_gluon_decorator, is_triton_decorator, jit_dialect, jit_kernel, jit_needed_values,
-    jit_scenario_table, triton_name,
+    JitKernel, gluon_name, is_gluon_decorator, is_triton_decorator, jit_dialect, jit_kernel, jit_least,
+    jit_needed_values, jit_scenario_table, triton_name,
 };
 use libraries::Reader;
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
 pub(crate) use possible::{Weighed, weighed_in_force};
-pub(crate) use questions::{jit_question, question_under, tlx_question};
+pub(crate) use questions::{Under, jit_question, question_under, tlx_question};
 pub(crate) use scenario_tables::{CameTo, ScenarioRow, ScenarioTable, Verdict};
 pub(crate) use scenarios::imports as triton_imports;
 pub(crate) use shapes::given as given_shapes;
 use shared_plans::KernelPlans;
 pub(crate) use shared_plans::SharedPlans;
-pub(crate) use tlx::{TlxKernel, module_constant, tlx_kernel, tlx_needed_values, tlx_scenario_table};
+pub(crate) use tlx::{TlxKernel, module_constant, tlx_kernel, tlx_least, tlx_needed_values, tlx_scenario_table};
 pub(crate) use traced::TracedKernel;
 
 #[salsa::db]

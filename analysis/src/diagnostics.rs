@@ -72,6 +72,7 @@ codes! {
     UnknownDtype "unknown-dtype" Error "no such element type";
     ShapeNotConstant "shape-not-constant" Error "a tile's shape must be constant";
     InvalidOperand "invalid-operand" Error "an operation does not take this operand";
+    StaticAssert "static-assert" Error "a `static_assert` fails, so the compiler refuses the kernel";
     Rejected "rejected" Error "the compiler's front end does not accept this";
     NoInstruction "no-instruction" Hint "tilefit has no C++ for this operation or form";
     NoAddress "no-address" Hint "generated C++ needs an address that the memory plan does not give";
@@ -88,6 +89,7 @@ codes! {
     MissingMove "missing-move" Warning "one core reads a tile that only the other core writes";
     StorageMismatch "storage-mismatch" Error "an allocation is in another storage than what it reuses";
     UnusedSpec "unused-spec" Warning "no allocation uses a storage alias spec";
+    MergedSpecs "merged-specs" Warning "the compiler makes one storage alias spec of two that are equal";
     SpecTooSmall "spec-too-small" Error "the explicit size of a storage alias spec is below what its buffers need";
     InvalidOverlap "invalid-overlap" Error "an overlap definition that the compiler refuses";
     NotDivisible "not-divisible" Error "a buffer of an overlap tree would not start at a multiple of its size";

@@ -194,6 +194,9 @@ pub trait Scope {
     }
 }
 
+/// The keyword of an argument of a launch that stands for keywords of which not all are known.
+pub const UNKNOWN_KEYWORDS: &str = "**";
+
 /// An argument of a call that is evaluated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Argument {
@@ -682,6 +685,15 @@ impl Evaluator<'_> {
         arguments
     }
 
+    /// `**options` of which not all are known: any option may be among them.
+    fn unknown_keywords(&self, arg: &Arg) -> Option<Argument> {
+        let Expr::Unpacked(mapping) = self.ast.expr(arg.value) else { return None };
+        let is_known = matches!(self.value(*mapping), Constant::Dict(pairs)
+            if pairs.iter().all(|(key, _)| matches!(key, Constant::Str(_))));
+        let value = || unknown("keywords that are not known");
+        (!is_known).then(|| Argument { keyword: Some(UNKNOWN_KEYWORDS.to_owned()), value: value() })
+    }
+
     /// `TABLE[key](args)`: of a key that is not known it may be any of the functions.
     fn call_out_of_table(&self, table: ExprId, key: ExprId, args: &[Arg]) -> Constant {
         let functions = match (self.value(table), self.value(key)) {
@@ -731,7 +743,9 @@ impl Evaluator<'_> {
         };
         let arguments = || {
             self.value(grid);
-            self.arguments(args)
+            let mut arguments = self.arguments(args);
+            arguments.extend(args.iter().filter_map(|arg| self.unknown_keywords(arg)));
+            arguments
         };
         self.scope.launch(callee, is_bare, &arguments)
     }

@@ -337,6 +337,8 @@ features! {
     questions() -> Vec<ide::KernelQuestion> = ide::confirmation::questions;
     /// What the configurations of the kernels of a file come to, by device.
     configurations() -> Vec<ide::KernelConfigurations> = ide::configurations::configurations;
+    /// What each kernel of a file is planned for.
+    planned_for() -> Vec<ide::PlannedFor> = ide::planned_for::planned_for;
     /// Each once, those of the plans first.
     all_questions(of: crate::confirm::KernelsAsked) -> Vec<ide::PlacedQuestion> = ide::confirmation::all_questions;
     /// What there is to say of a file that has none, for whoever asks about them.

@@ -257,6 +257,7 @@ def large(x, BLOCK: tl.constexpr):
               an extent of 96, which is not a power of two: only some versions of Triton take it
             large
                | 0 refused
+              line 16: a block has at most 1048576 elements, and this one has 4194304
         "#]],
     );
 }

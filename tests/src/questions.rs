@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::lsp_client::range;
 
 /// All take [`params`].
-pub const METHODS: [&str; 23] = [
+pub const METHODS: [&str; 24] = [
     "textDocument/hover",
     "textDocument/completion",
     "textDocument/signatureHelp",
@@ -26,6 +26,7 @@ pub const METHODS: [&str; 23] = [
     "tilefit/allocatedIr",
     "tilefit/loweredIr",
     "tilefit/memoryMap",
+    "tilefit/plannedFor",
     "tilefit/viewFileText",
     "workspace/symbol",
     "workspace/diagnostic",

@@ -14,6 +14,7 @@ use tilefit_analysis::diagnostics::Code;
 use tilefit_analysis::ide::memory_map::Trial;
 use tilefit_analysis::project::Config;
 use tilefit_analysis::target::{Planner, Target};
+use tilefit_analysis::triton::device::Arch;
 use tilefit_syntax::{Document, TextRange};
 use tilefit_tests::random::Random;
 use tilefit_tests::{corpus, mutation};
@@ -71,7 +72,7 @@ fn longest() -> Duration {
 fn texts() -> Vec<String> {
     let read = |path: &PathBuf| std::fs::read_to_string(path).ok().filter(|text| text.len() < 100_000);
     let mut texts: Vec<String> = corpus::files().iter().filter_map(read).collect();
-    texts.retain(|text| ["pypto", "pl.", "tlx"].iter().any(|word| text.contains(word)));
+    texts.retain(|text| ["pypto", "pl.", "triton", "gluon", "tlx"].iter().any(|word| text.contains(word)));
     texts.push(tilefit_tests::tlx_kernels::source(1));
     texts
 }
@@ -81,7 +82,8 @@ fn exercise(texts: &[String], mutant: &str, random: &mut Random) -> Result<(), S
     let mut host = AnalysisHost::new();
     let target = random.of(&Target::ALL);
     let planner = random.of(&Planner::ALL);
-    host.set_config(Config { target, planner, ..Config::default() });
+    let devices = ["sm_86", "sm_100", "gfx950"].into_iter().filter_map(Arch::from_name).collect();
+    host.set_config(Config { target, planner, devices, ..Config::default() });
     let file = host.file_id("kernel.py");
     let before = &texts[random.below(texts.len())];
     host.set_document(file, Document::new(before));
@@ -95,6 +97,10 @@ fn exercise(texts: &[String], mutant: &str, random: &mut Random) -> Result<(), S
     let _ = (analysis.plans(file), analysis.code_lenses(file), analysis.inlay_hints(file, whole));
     let _ = (analysis.document_symbols(file), analysis.folding_ranges(file), analysis.memory_maps(file));
     let _ = (analysis.generated_codes(file), analysis.allocated_ir(file), analysis.lowered_ir(file));
+    let _ = (analysis.configurations(file), analysis.questions(file), analysis.summaries(file));
+    for lens in analysis.code_lenses(file).expect("nothing is edited") {
+        let _ = analysis.code_lens(lens);
+    }
     let _ = (analysis.code_actions(file, whole), analysis.fix_all(file), analysis.unknown_imports(file));
     for _ in 0..8 {
         let mut at = random.below(mutant.len() + 1);

@@ -37,12 +37,6 @@ pub(crate) fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     make(workspace, &module)
 }
 
-/// Packages the VS Code extension for browsers.
-pub(crate) fn web_extension(workspace: &Workspace, vsix: &Path) -> anyhow::Result<()> {
-    let module = module(workspace, &toolchain(workspace)?)?;
-    vscode::package_web(workspace, vsix, &module)
-}
-
 /// Builds the site and the extension, and uses both in a real browser.
 pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
     let prepared = toolchain(workspace).and_then(|toolchain| Ok((toolchain, browser::chromium(workspace)?)));
@@ -58,7 +52,7 @@ pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
     cmd!(shell, "{NPM} test --silent").run()?;
     script(workspace, "run.mjs", &site, &chromium, &workspace.target.join("e2e/playground"))?;
     let vsix = workspace.target.join("tilefit-web.vsix");
-    web_extension(workspace, &vsix)?;
+    vscode::package_web(workspace, &vsix, &module)?;
     browser::without_a_machine(workspace, &vsix)?;
     Ok(Outcome::Passed)
 }

@@ -46,7 +46,7 @@ pub(crate) fn configurations_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
     let left = Cell::new(possible::STEPS);
     let came_to = |scenario: &Scenario| weighed(db, unit, kernel.dialect, scenario, &left);
     let own = kernel.traced.arch;
-    Some(on_devices(db, unit, own, 0, &|scenarios| {
+    Some(on_devices(db, unit, own, kernel.selected, &|scenarios| {
         left.set(possible::STEPS);
         came_to_each(db, scenarios, None, &came_to)
     }))

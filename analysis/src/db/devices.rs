@@ -1,14 +1,105 @@
-//! Which device a file writes its kernels for: what its tests skip on all others, and instructions that only one has.
+//! Which device a file writes its kernels for: what its tests skip on all others, targets that it compiles for, instructions that only one has, and
+//! what it says of itself.
 
-use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId, UnaryOp};
+use std::sync::Arc;
+
+use tilefit_syntax::BlockKind;
+use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt, StmtId, UnaryOp};
 
 use crate::eval::Imports;
+use crate::triton::assumed::{Assumed, Hint};
 use crate::triton::device::Arch;
 use crate::triton::language;
-use crate::triton::scenario;
+use crate::triton::scenario::{self, Scenario};
 
-use super::scenarios::imports;
-use super::{Unit, syntax};
+use super::scenarios::{imports, is_jit};
+use super::{SourceFile, Unit, config, statements_of, syntax, units};
+
+/// The device of the kernels of a file of which nothing says which it is: that of the settings, else the only one that the file speaks of, else the
+/// default.
+pub(super) fn device_of_others(db: &dyn salsa::Database, file: SourceFile) -> (Arch, Option<Assumed>) {
+    let config = config(db);
+    let assumed = |arch, hint| (arch, Some(Assumed::Device(arch, hint)));
+    match (config.is_gpu_named, said_by_file(db, file)) {
+        (true, _) => (config.tlx_arch, None),
+        (false, Some(arch)) => assumed(arch, Hint::File),
+        (false, None) => assumed(config.tlx_arch, Hint::Nothing),
+    }
+}
+
+/// The device that a file names for all of its kernels: by a scenario comment outside of them, or as a target that it compiles for.
+#[salsa::tracked(returns(copy))]
+pub(super) fn device_of_file(db: &dyn salsa::Database, file: SourceFile) -> Option<Arch> {
+    let outside = || statements_of(db, file, None).iter();
+    let comments = outside().flat_map(|&unit| scenario::comments(&unit.source(db).text));
+    only(comments.filter_map(|comment| Scenario::parse(&comment).arch))
+        .or_else(|| only(outside().filter_map(|&unit| spoken_of(db, unit).target)))
+}
+
+/// The only device that a file speaks of.
+#[salsa::tracked(returns(copy))]
+fn said_by_file(db: &dyn salsa::Database, file: SourceFile) -> Option<Arch> {
+    let name = file.path(db).rsplit(['/', '\\']).next().unwrap_or_default();
+    let of_hosts = units(db, file).iter().filter(|&&unit| !is_jit(db, unit));
+    let spoken = of_hosts.flat_map(|&unit| spoken_of(db, unit).names.clone());
+    only(Arch::named_in(name).chain(spoken))
+}
+
+/// The devices of which a part of a file speaks that is no kernel.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Spoken {
+    /// The target that it compiles for.
+    target: Option<Arch>,
+    /// Those that its first words name, and texts that are assigned to something or passed as a device.
+    names: Vec<Arch>,
+}
+
+#[salsa::tracked(returns(ref))]
+fn spoken_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Spoken> {
+    let text = &unit.source(db).text;
+    // Most parts speak of none, and are not parsed for it.
+    if !text.contains("GPUTarget") && Arch::named_in(text).next().is_none() {
+        return Arc::default();
+    }
+    let ast = syntax(db, unit);
+    let is_text = |expr: ExprId| if let Expr::Str(text) = ast.expr(expr) { Some(text.as_str()) } else { None };
+    let mut names: Vec<Arch> = Vec::new();
+    if let (BlockKind::Statements, Some(&first)) = (unit.key(db).kind, ast.body.first())
+        && let Stmt::Expr(words) = *ast.stmt(first)
+    {
+        names.extend(is_text(words).into_iter().flat_map(Arch::named_in));
+    }
+    let assigned = ast.stmts().filter_map(|(_, stmt)| match stmt {
+        Stmt::Assign { value: Some(value), .. } => is_text(*value),
+        _ => None,
+    });
+    let passed = ast.exprs().filter_map(|(_, expr)| match expr {
+        Expr::Call { args, .. } => Some(args.iter().filter(|arg| is_device(arg)).filter_map(|arg| is_text(arg.value))),
+        _ => None,
+    });
+    names.extend(assigned.chain(passed.flatten()).filter_map(Arch::from_name));
+    let targets = ast.exprs().filter_map(|(expr, _)| of_target(ast, expr));
+    Arc::new(Spoken { target: only(targets), names })
+}
+
+fn is_device(arg: &Arg) -> bool {
+    matches!(arg.keyword.as_deref(), Some("arch" | "target" | "device" | "gpu"))
+}
+
+/// `GPUTarget("hip", "gfx942", 64)`, `GPUTarget("cuda", 90, 32)`
+fn of_target(ast: &Ast, expr: ExprId) -> Option<Arch> {
+    let Expr::Call { func, args } = ast.expr(expr) else { return None };
+    if ast.dotted(*func)?.last() != Some(&"GPUTarget") {
+        return None;
+    }
+    let arch = args.iter().find(|arg| arg.keyword.as_deref() == Some("arch"));
+    let arch = arch.or_else(|| args.get(1).filter(|arg| arg.keyword.is_none()))?;
+    match ast.expr(arch.value) {
+        Expr::Int(capability) => Arch::from_name(&format!("sm{capability}")),
+        Expr::Str(name) => Arch::from_name(name),
+        _ => None,
+    }
+}
 
 /// Functions of Triton's tests that are true on one device only.
 const PREDICATES: [(&str, &str); 7] = [
@@ -47,12 +138,13 @@ fn of_instruction(ast: &Ast, imports: &Imports, expr: ExprId) -> Option<Arch> {
     Arch::from_name(row.1)
 }
 
-/// The device on which alone a function of the host goes on.
+/// The device on which alone a function of the host goes on, else the target that it compiles for.
 #[salsa::tracked(returns(copy))]
 pub(super) fn device_of_host<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arch> {
     let ast = syntax(db, unit);
-    let function = scenario::function(ast)?;
-    only(skips(ast, function).filter_map(|condition| of_condition(ast, condition)))
+    let alone = scenario::function(ast)
+        .and_then(|function| only(skips(ast, function).filter_map(|condition| of_condition(ast, condition))));
+    alone.or_else(|| spoken_of(db, unit).target)
 }
 
 /// The conditions under which a test is skipped: those of its decorators, and of `if condition: pytest.skip(…)`.

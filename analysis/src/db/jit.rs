@@ -7,18 +7,19 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, Stmt};
 
-use crate::finding::{Origin, Remedy};
+use crate::finding::{Finding, Note, Origin, Reason, Remedy};
 use crate::tlx::front;
 use crate::tlx::language::has_tlx;
+use crate::triton::assumed::Assumed;
 use crate::triton::device::Compiler;
 use crate::triton::language;
 use crate::triton::scenario::{self, Scenario};
 use crate::triton::trace::{Dialect, language_path};
-
-use super::launches::launches_of;
-use super::possible::{self, weighed};
 use crate::work;
 
+use super::devices::device_of_others;
+use super::launches::launches_of;
+use super::possible::{self, weighed};
 use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
 use super::scenarios::{callers, calls_in, imports, is_jit, jit_functions, scenarios};
 use super::traced::{TracedKernel, traced};
@@ -33,20 +34,50 @@ pub(crate) struct JitKernel {
     pub(crate) traced: TracedKernel,
     /// Scenarios there are, this one included.
     pub(crate) scenarios: usize,
+    /// Which of them this one is.
+    pub(crate) selected: usize,
+    /// Why those before it are none that the compiler takes, by their numbers.
+    pub(crate) refused: Vec<(usize, Finding)>,
 }
 
-/// The kernel that a unit is, under its first scenario.
+/// The kernel that a unit is, under the first scenario that no `static_assert` refuses.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn jit_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<JitKernel>> {
     let dialect = jit_dialect(db, unit)?;
     let ast = syntax(db, unit);
     let function = scenario::function(ast)?;
     let all = scenarios(db, unit);
-    let scenario = all.first().cloned().unwrap_or_default();
-    let traced = laid_out(db, unit, dialect, &scenario)?;
+    let first = all.first().cloned().unwrap_or_default();
+    let mut traced = laid_out(db, unit, dialect, &first)?;
+    let (mut selected, mut refused, mut steps) = (0, Vec::new(), traced.steps);
+    // A scenario that a `static_assert` refuses is never compiled: autotuning passes over it. If all are refused, the first one is shown with its error.
+    if let Some(finding) = traced.failed_assert() {
+        refused.push((0, finding.clone()));
+        for (nth, scenario) in all.iter().enumerate().skip(1) {
+            let Some(other) = laid_out(db, unit, dialect, scenario).filter(|_| steps < config(db).limits.steps) else {
+                break;
+            };
+            steps += other.steps;
+            match other.failed_assert() {
+                Some(finding) => refused.push((nth, finding.clone())),
+                None => {
+                    (selected, traced) = (nth, other);
+                    break;
+                }
+            }
+        }
+    }
     let at = ast.body.iter().find(|&&stmt| matches!(ast.stmt(stmt), Stmt::Function(_)))?;
     let name = ast.name(function.name).unwrap_or_default().to_owned();
-    Some(Arc::new(JitKernel { dialect, name, origin: Origin::Stmt(*at), traced, scenarios: all.len() }))
+    Some(Arc::new(JitKernel {
+        dialect,
+        name,
+        origin: Origin::Stmt(*at),
+        traced,
+        scenarios: all.len(),
+        selected,
+        refused,
+    }))
 }
 
 /// The kernel under a scenario.
@@ -56,9 +87,56 @@ pub(super) fn laid_out<'db>(
     dialect: Dialect,
     scenario: &Scenario,
 ) -> Option<TracedKernel> {
-    let arch = scenario.arch.unwrap_or(config(db).tlx_arch);
+    let ast = syntax(db, unit);
+    let scenario = &scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
+    let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
     let compiler = scenario.compiler.or(Some(Compiler::V3_9));
     traced(db, unit, scenario, arch, compiler, dialect, BTreeMap::new())
+}
+
+/// The least bytes and columns that a kernel takes whatever the options are that its plan assumes; `None` where that is not known.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn jit_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<(u64, u64)> {
+    let kernel = jit_kernel(db, unit).as_ref()?;
+    let scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
+    let came_to = |scenario: &Scenario| Some(came_to(&laid_out(db, unit, kernel.dialect, scenario)?));
+    least(&scenario, &kernel.traced, &came_to)
+}
+
+/// Stages of which one more than one may overlap a loop, and more take no less.
+const FEWEST_STAGES: [u32; 2] = [1, 2];
+
+/// The least of a kernel over the options that its plan assumes under a scenario.
+pub(super) fn least(
+    scenario: &Scenario,
+    traced: &TracedKernel,
+    came_to: &dyn Fn(&Scenario) -> Option<CameTo>,
+) -> Option<(u64, u64)> {
+    let mut ways = vec![scenario.clone()];
+    for assumed in &traced.assumed {
+        let with = |set: fn(&mut Scenario, u32), values: &[u32]| -> Vec<Scenario> {
+            let one = |way: &Scenario, value: u32| {
+                let mut way = way.clone();
+                set(&mut way, value);
+                way
+            };
+            ways.iter().flat_map(|way| values.iter().map(move |&value| one(way, value))).collect()
+        };
+        ways = match assumed {
+            Assumed::Device(..) => continue,
+            Assumed::Warps(_) => with(|way, warps| way.num_warps = Some(warps), &[1, 2, 4, 8, 16, 32]),
+            Assumed::Stages(_) => with(|way, stages| way.num_stages = Some(stages), &FEWEST_STAGES),
+            Assumed::Number(_) => return None,
+        };
+    }
+    if traced.steps.saturating_mul(ways.len() as u64) > possible::STEPS {
+        return None;
+    }
+    let taken = ways.iter().map(|way| came_to(way).map(|it| (it.smem.0, it.tmem.0)));
+    taken.reduce(|one, other| {
+        let (one, other) = (one?, other?);
+        Some((one.0.min(other.0), one.1.min(other.1)))
+    })?
 }
 
 /// Nothing where there are fewer than two scenarios.
@@ -66,24 +144,28 @@ pub(super) fn laid_out<'db>(
 pub(crate) fn jit_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
     let kernel = jit_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let left = Cell::new(possible::STEPS);
-    survey(db, unit, 0, None, &|scenario| weighed(db, unit, kernel.dialect, scenario, &left))
+    survey(db, unit, kernel.selected, None, &|scenario| weighed(db, unit, kernel.dialect, scenario, &left))
 }
 
 /// What a kernel comes to that is laid out.
 pub(super) fn came_to(traced: &TracedKernel) -> CameTo {
     work::spend(traced.steps / SURVEYED_FOR_ONE);
     let (shared, tensor) = (&traced.planned.plan.shared, &traced.planned.plan.tensor);
-    let is_refused = traced.findings.iter().any(|finding| finding.is_rejection());
-    let came_to = CameTo::on(traced.arch, (shared.low, shared.high), (tensor.low, tensor.high), is_refused);
+    let refusal = traced.refusal();
+    let came_to = CameTo::on(traced.arch, (shared.low, shared.high), (tensor.low, tensor.high), refusal.is_some());
+    if let Some(Finding { at, message, .. }) = refusal {
+        let refusal = Note { at: *at, reason: Reason::new(message) };
+        return CameTo { refusal: Some(refusal), ..came_to };
+    }
     let mut reasons = shared.reasons.iter().chain(&tensor.reasons).chain(traced.notes.iter().map(|note| &note.reason));
     CameTo { reason: reasons.next().cloned().filter(|_| !came_to.is_exact()), ..came_to }
 }
 
 /// The parameters that need values before all sizes of a kernel are known, each with an example.
 pub(crate) fn jit_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, &'static str)> {
-    let mut scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
     let mut needed: Vec<(String, &'static str)> = Vec::new();
     let Some(kernel) = jit_kernel(db, unit) else { return needed };
+    let mut scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     let mut asked = asked_for(&kernel.traced);
     // A value may lead to sizes that need another one.
     while needed.len() < MOST_NEEDED {
@@ -145,7 +227,7 @@ pub(crate) fn jit_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
     let imports = imports(db, file);
     let is_gluon = scenario::is_gluon(ast, imports, scenario::function(ast)?);
     // What calls a kernel of TLX is a part of it.
-    let is_of_tlx = || front::mentions_tlx(ast, imports) || has_tlx(imports) && !calls_in(db, unit).is_empty();
+    let is_of_tlx = || front::mentions_tlx(ast, imports) || has_tlx(imports) && works_with_tlx(db, unit);
     if !is_gluon && is_of_tlx() {
         return None;
     }
@@ -162,6 +244,22 @@ pub(crate) fn jit_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
     let has_comment = unit.source(db).text.contains("tilefit:");
     let is_kernel = has_comment || (!is_method && !is_called() && !is_handed_on() && !is_helper());
     is_kernel.then_some(if is_gluon { Dialect::Gluon } else { Dialect::Triton })
+}
+
+/// Whether a function, or one that it calls, uses anything of TLX. Of functions of other files it is taken that they do.
+#[salsa::tracked(returns(copy), cycle_initial = uses_none)]
+fn works_with_tlx<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let file = unit.file(db);
+    let here = jit_functions(db, file);
+    front::mentions_tlx(syntax(db, unit), imports(db, file))
+        || calls_in(db, unit).iter().any(|call| match here.get(&call.callee) {
+            Some(&callee) => callee != unit && works_with_tlx(db, callee),
+            None => true,
+        })
+}
+
+fn uses_none<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> bool {
+    false
 }
 
 /// Whether a function returns anything, as no kernel does.

@@ -576,7 +576,8 @@ impl<'db> Host<'db, '_> {
         };
         let Some(Constant::Function(name)) = argument("fn", 0) else { return };
         let Some(kernel) = self.jit_function(name) else { return };
-        let mut given = Vec::new();
+        // The options of the launch are those of `triton.compile`, which are not read.
+        let mut given = vec![(Some(eval::UNKNOWN_KEYWORDS.to_owned()), unknown("options of `triton.compile`"))];
         if let Some(Constant::Dict(signature)) = argument("signature", 1) {
             for (param, kind) in signature {
                 if let (Constant::Str(param), Constant::Str(kind)) = (param, kind)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::eval::Constant;
 use crate::finding::{Reason, Remedy};
 use crate::triton::possible::{Range, ranges};
-use crate::triton::scenario::Scenario;
+use crate::triton::scenario::{OPTIONS, Scenario};
 use crate::triton::trace::Dialect;
 
 use super::jit::{came_to, jit_kernel, laid_out};
@@ -37,14 +37,11 @@ pub(super) const STEPS: u64 = 600_000;
 /// Of where a value is from that is tried.
 const POSSIBLE: &str = "what is possible";
 
-/// The options of a launch, on which everything may depend.
-const OPTIONS: [&str; 3] = ["num_warps", "num_ctas", "num_stages"];
-
 /// What the kernel comes to under the scenario that is in force, where that leaves something open.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn weighed_in_force<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<Weighed>> {
     let kernel = jit_kernel(db, unit).as_ref()?;
-    let scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
+    let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     // What is too large for one is too large for all.
     if is_settled(&kernel.traced, &scenario) || !kernel.traced.is_planned {
         return None;
@@ -71,7 +68,9 @@ pub(super) fn weighed<'db>(
     if let Err(reason) = weighing.split(scenario, Some(traced)) {
         let open = at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
         let bytes = if open { (0, None) } else { at_once.smem };
-        let reason = at_once.reason.filter(|_| !open).unwrap_or(reason);
+        // What names the values that are missing says more than how many there may be.
+        let says_more = |known: &Reason| !open || known.remedy().is_some();
+        let reason = at_once.reason.filter(says_more).unwrap_or(reason);
         return Some(CameTo { smem: bytes, verdict: Verdict::Unknown, reason: Some(reason), ..at_once }.into());
     }
     let Weighing { ways, refused, .. } = weighing;

@@ -21,7 +21,7 @@ const NUMBER: &str = "i32";
 
 pub(crate) fn jit_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
     let kernel = jit_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
-    let scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
+    let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     question_of(db, unit, &scenario, (&kernel.traced, kernel.traced.arch), &jit_needed_values(db, unit))
 }
 
@@ -32,20 +32,30 @@ pub(crate) fn tlx_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -
     question_of(db, unit, &scenario, (traced, traced.arch), &tlx_needed_values(db, unit))
 }
 
+/// A question about a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Under {
+    pub(crate) question: Question,
+    /// What the configuration leaves open is given an example: what the compiler says of that it may say of no other.
+    pub(crate) is_example: bool,
+}
+
 /// The same under another scenario, on a device.
 pub(crate) fn question_under<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     scenario: &Scenario,
     arch: Arch,
-) -> Option<Question> {
+) -> Option<Under> {
     if let Some(traced) = tlx_kernel(db, unit).as_ref().and_then(|kernel| kernel.traced.as_ref()) {
-        return question_of(db, unit, scenario, (traced, arch), &[]).ok();
+        let question = question_of(db, unit, scenario, (traced, arch), &[]).ok()?;
+        return Some(Under { question, is_example: false });
     }
     let kernel = jit_kernel(db, unit).as_ref()?;
     let whole = with_examples(db, unit, scenario, kernel)?;
     let traced = TracedKernel { untyped: BTreeMap::new(), ..kernel.traced.clone() };
-    question_of(db, unit, &whole, (&traced, arch), &[]).ok()
+    let question = question_of(db, unit, &whole, (&traced, arch), &[]).ok()?;
+    Some(Under { question, is_example: whole != *scenario })
 }
 
 /// A scenario with an example of what it leaves open and the plan does not hang on. `None` where that is not known.
@@ -71,7 +81,8 @@ fn with_examples<'db>(
         let values = of_host.or_else(|| Some(ranges.get(name)?.values())).unwrap_or_default();
         // One that is neither the least nor the greatest.
         let example = values.get(values.len() / 3).cloned().unwrap_or(Constant::Int(EXAMPLE));
-        whole = whole.where_it_is(name, &example, "an example");
+        whole.possible.remove(name);
+        whole.values.insert(name.to_owned(), (example, "an example".to_owned()));
     }
     if whole == *scenario && kernel.traced.untyped.is_empty() {
         return Some(whole);

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::eval::{Constant, OneOf};
-use crate::finding::Reason;
+use crate::finding::{Note, Reason};
 use crate::triton::device::{Arch, Compiler};
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::work::within;
@@ -24,6 +24,8 @@ pub(crate) struct ScenarioTable {
     pub(crate) more: usize,
     /// How many fit, of those of known size that no `static_assert` refuses.
     pub(crate) fits: (usize, usize),
+    /// How many the compiler refuses.
+    pub(crate) refused: usize,
     /// Scenarios that nothing was found out of: there are too many.
     pub(crate) is_cut: bool,
     /// A function of the author's drops some of them before any is compiled.
@@ -49,6 +51,8 @@ pub(crate) struct CameTo {
     pub(crate) capacity: (u64, u64),
     /// Why it is not one number.
     pub(crate) reason: Option<Reason>,
+    /// What the compiler refuses of it, and where.
+    pub(crate) refusal: Option<Note>,
 }
 
 impl CameTo {
@@ -56,7 +60,7 @@ impl CameTo {
     pub(super) fn on(arch: Arch, smem: (u64, Option<u64>), tmem: (u64, Option<u64>), is_refused: bool) -> CameTo {
         let capacity = (arch.smem(), arch.tmem());
         let verdict = if is_refused { Verdict::Refused } else { verdict(smem, tmem, capacity) };
-        CameTo { verdict, smem, tmem, capacity, reason: None }
+        CameTo { verdict, smem, tmem, capacity, reason: None, refusal: None }
     }
 
     pub(crate) fn is_exact(&self) -> bool {
@@ -78,7 +82,8 @@ impl CameTo {
             }
             verdict => verdict,
         };
-        CameTo { verdict, smem, tmem, capacity: self.capacity, reason: reason.or(self.reason).or(other.reason.clone()) }
+        let reason = reason.or(self.reason).or(other.reason.clone());
+        CameTo { verdict, smem, tmem, capacity: self.capacity, reason, refusal: None }
     }
 }
 
@@ -94,7 +99,7 @@ fn verdict(smem: (u64, Option<u64>), tmem: (u64, Option<u64>), (bytes, columns):
 pub(crate) enum Verdict {
     Fits,
     Exceeds,
-    /// A `static_assert` is not satisfied.
+    /// A `static_assert` is not satisfied, or the compiler refuses it for something else.
     Refused,
     /// It fits with some of what may be given for what the file leaves open; with the rest it does not, or that is not known.
     Depends,
@@ -143,6 +148,7 @@ pub(super) fn survey<'db>(
     let count = |verdict| rows.iter().filter(|row| row.came_to.verdict == verdict).count();
     let fits = count(Verdict::Fits);
     let fits = (fits, fits + count(Verdict::Exceeds));
+    let refused = count(Verdict::Refused);
     let is_cut = scenarios.len() >= scenario::MOST_SCENARIOS || rows.len() < scenarios.len();
     rows.sort_by_key(|row| match row.came_to.verdict {
         Verdict::Exceeds => (false, std::cmp::Reverse((row.came_to.tmem.0, row.came_to.smem.0))),
@@ -154,7 +160,7 @@ pub(super) fn survey<'db>(
     }
     rows.truncate(MOST_ROWS);
     let more = scenarios.len() - rows.len();
-    Some(ScenarioTable { rows, more, fits, is_cut, pruned: is_pruned(db, unit) })
+    Some(ScenarioTable { rows, more, fits, refused, is_cut, pruned: is_pruned(db, unit) })
 }
 
 /// What a kernel comes to under each of some scenarios, up to where the budget of one table is used up; empty where there is no kernel.

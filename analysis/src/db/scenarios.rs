@@ -14,8 +14,8 @@ use crate::triton::host::GpuTarget;
 use crate::triton::language;
 use crate::triton::scenario::{self, Call, Scenario, ScenarioScope};
 
-use super::devices::device_of_kernel;
-use super::launches::launches_of;
+use super::devices::{device_of_file, device_of_kernel, device_of_others};
+use super::launches::{Launch, launches_of};
 use super::{Name, SourceFile, Unit, UnitScope, config, syntax, units};
 
 /// What the module of a file imports of Triton.
@@ -122,15 +122,31 @@ pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> A
             scenario::without_parts(bases)
         }
     };
+    let ast = syntax(db, unit);
+    let as_values = |scenario: Scenario| match scenario::function(ast) {
+        Some(kernel) => scenario.with_options_as_values(kernel, ast),
+        None => scenario,
+    };
     let explicit = scenario::explicit(comments(db, unit), configured(db, unit));
-    // A comment speaks first, then a launch, then the kernel's instructions.
-    let around = Scenario { arch: device_of_kernel(db, unit), compiler: config(db).triton, ..Scenario::default() };
+    let explicit: Vec<Scenario> = explicit.into_iter().map(as_values).collect();
+    // A comment speaks first, then a launch, then the kernel's instructions, then what the file says of all of its kernels.
+    let arch = device_of_kernel(db, unit).or_else(|| device_of_file(db, unit.file(db)));
+    let around = Scenario { arch, compiler: config(db).triton, ..Scenario::default() };
     let agreed = Scenario { values: launch_values(db, unit), ..around.clone() };
     let mut combined = scenario::combine(&explicit, bases);
     if combined.is_empty() && around != Scenario::default() {
         combined.push(around);
     }
     Arc::new(combined.into_iter().map(|scenario| scenario.filled_from(&agreed)).collect())
+}
+
+/// Whether something says what a kernel is launched with, so that the compiler's defaults are what it takes where that leaves out an option.
+pub(super) fn has_defaults<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
+    let launches = launches_of(db, unit);
+    let is_whole =
+        |launch: &Launch| launch.call.arguments.iter().all(|(name, _)| name.as_deref() != Some(eval::UNKNOWN_KEYWORDS));
+    !launches.is_empty() && launches.iter().all(is_whole) && !scenario::has_heuristics(ast, imports)
 }
 
 /// Launches in functions whose arguments others give, completed by what those launch; all others as they are.
@@ -310,7 +326,11 @@ pub(super) fn language_call(
     let db = unit_scope.db;
     let canonical = language::canonical(imports(db, unit_scope.unit.file(db)), path)?;
     match canonical.as_str() {
-        "triton.runtime.driver.active.get_current_target" => Some(Constant::object(GpuTarget(config(db).tlx_arch))),
+        "triton.runtime.driver.active.get_current_target" => {
+            let file = unit_scope.unit.file(db);
+            let arch = device_of_file(db, file).unwrap_or_else(|| device_of_others(db, file).0);
+            Some(Constant::object(GpuTarget(arch)))
+        }
         _ => language::call(&canonical, arguments),
     }
 }

@@ -7,7 +7,7 @@ use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt};
 
 use crate::eval::{Argument, Constant, Scope};
-use crate::finding::{Origin, Reason, Remedy};
+use crate::finding::{Note, Origin, Reason, Remedy};
 use crate::tlx::language;
 use crate::tlx::{self, front, kernel};
 use crate::triton::scenario::{Call, Scenario};
@@ -15,6 +15,8 @@ use crate::triton::tensor_memory::requested_columns;
 use crate::triton::trace::Dialect;
 use crate::work::{self, Failure, within};
 
+use super::devices::device_of_others;
+use super::jit::least;
 use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
 use super::scenarios::{calls_in, imports, is_jit, jit_functions, launch_values, scenarios};
 use super::traced::{TracedKernel, traced};
@@ -41,6 +43,8 @@ pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'
     survey(db, unit, kernel.selected, Some(&relevant), &|scenario| tlx_came_to(db, unit, scenario).map(Into::into))
 }
 
+const FAILED_ASSERT: &str = "a `static_assert` fails, so the compiler refuses the kernel";
+
 /// The parameters on which memory may depend.
 pub(super) fn relevant_params<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeSet<String> {
     let scope = UnitScope::new(db, unit);
@@ -53,8 +57,9 @@ pub(super) fn relevant_params<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>
 pub(super) fn tlx_came_to<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, scenario: &Scenario) -> Option<CameTo> {
     let scope = UnitScope::new(db, unit);
     let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), config(db));
+    let device = device_of_others(db, unit.file(db)).0;
     let kernel = front::read(ast, &scope, imports, scenario, &launch_values(db, unit))?;
-    let plan = tlx::plan(&kernel, config.tlx_arch, config.tlx_rules);
+    let plan = tlx::plan(&kernel, device, config.tlx_rules);
     let columns = requested_columns(plan.tmem.all);
     let (smem, tmem) = match laid_out(db, unit, scenario, &kernel, &plan) {
         Some(traced) => {
@@ -67,7 +72,16 @@ pub(super) fn tlx_came_to<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, sc
             ((plan.smem.all, known(plan.smem.all)), (columns, known(columns)))
         }
     };
-    Some(CameTo::on(plan.arch, smem, tmem, kernel.contradiction.is_some()))
+    let refusal = kernel.contradiction.map(|at| Note { at: Origin::Expr(at), reason: Reason::new(FAILED_ASSERT) });
+    Some(CameTo { refusal, ..CameTo::on(plan.arch, smem, tmem, kernel.contradiction.is_some()) })
+}
+
+/// The least bytes and columns that a kernel takes whatever the options are that its plan assumes; `None` where that is not known.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn tlx_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<(u64, u64)> {
+    let kernel = tlx_kernel(db, unit).as_ref()?;
+    let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
+    least(&scenario, kernel.traced.as_ref()?, &|scenario| tlx_came_to(db, unit, scenario))
 }
 
 /// The parameters that need values before all sizes of a kernel are known, each with an example.
@@ -76,12 +90,13 @@ pub(crate) fn tlx_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
     let launch = launch_values(db, unit);
     let scope = UnitScope::new(db, unit);
     let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), config(db));
+    let device = device_of_others(db, unit.file(db)).0;
     let mut scenario = scenarios(db, unit).get(tlx.selected).cloned().unwrap_or_default();
     let mut needed: Vec<(String, &'static str)> = Vec::new();
     let _ = within(config.limits, || {
         // A value may lead to sizes that need another one.
         while let Some(kernel) = front::read(ast, &scope, imports, &scenario, &launch) {
-            let plan = tlx::plan(&kernel, config.tlx_arch, config.tlx_rules);
+            let plan = tlx::plan(&kernel, device, config.tlx_rules);
             let reasons = plan.unknown.iter().chain(kernel.notes.iter().map(|note| &note.reason));
             let asked: BTreeSet<&str> = reasons.filter_map(Reason::remedy).map(Remedy::param).collect();
             let open = kernel.params.iter().filter(|param| matches!(param.value, Constant::Unknown(_)));
@@ -113,6 +128,7 @@ pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
     let ast = syntax(db, unit);
     let scenarios = scenarios(db, unit);
     let config = config(db);
+    let device = device_of_others(db, unit.file(db)).0;
     let read = |scenario: &Scenario| {
         let read = within(config.limits, || front::read(ast, &scope, imports, scenario, &launch));
         let read = read.unwrap_or_else(|failure| failed(ast, failure));
@@ -132,11 +148,11 @@ pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
         Some(first) => first,
         None => (0, read(&Scenario::default())?),
     };
-    let (kernel, mut plan) = match within(config.limits, || tlx::plan(&kernel, config.tlx_arch, config.tlx_rules)) {
+    let (kernel, mut plan) = match within(config.limits, || tlx::plan(&kernel, device, config.tlx_rules)) {
         Ok(plan) => (kernel, plan),
         Err(failure) => {
             let kernel = failed(ast, failure)?;
-            let plan = tlx::plan(&kernel, config.tlx_arch, config.tlx_rules);
+            let plan = tlx::plan(&kernel, device, config.tlx_rules);
             (kernel, plan)
         }
     };

@@ -7,12 +7,15 @@ use tilefit_syntax::BlockKey;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, ExprId};
 
+use crate::diagnostics::Code;
 use crate::eval::{self, Binding, Scope};
 use crate::finding::{Finding, Note, Origin, Reason};
+use crate::triton::assumed::Assumed;
 use crate::triton::device::{Arch, Compiler};
 use crate::triton::language;
 use crate::triton::layouts::{self, Hardware, Vendor};
 use crate::triton::live_ranges::Rules;
+use crate::triton::overlap;
 use crate::triton::plan::{Planned, plan};
 use crate::triton::products::{self, Machine};
 use crate::triton::program::{Memory, Program};
@@ -22,7 +25,8 @@ use crate::triton::simplify::simplify;
 use crate::triton::trace::{Argument, Definition, Dialect, Environment, Home, Launch, OpenRounds, Trace, trace};
 use crate::work::{self, within};
 
-use super::scenarios::{imports, launch_values};
+use super::devices::device_of_others;
+use super::scenarios::{has_defaults, imports, launch_values};
 use super::{Name, SourceFile, Unit, UnitScope, config, defined, module_called, module_file, statements_of, syntax};
 
 /// What following a kernel comes to.
@@ -40,10 +44,8 @@ pub(crate) struct TracedKernel {
     /// Parameters without values that decide which statements the kernel has.
     pub(crate) undecided: BTreeSet<String>,
     pub(crate) arch: Arch,
-    /// The author, or the file, says which device it is; else it is assumed.
-    pub(crate) is_told: bool,
-    /// Whether something says how many warps the kernel has; 4 are assumed otherwise.
-    pub(crate) are_warps_told: bool,
+    /// What nothing says and the plan rests on.
+    pub(crate) assumed: Vec<Assumed>,
     /// `None`: it may be any.
     pub(crate) compiler: Option<Compiler>,
     /// False where a stage of tilefit failed on it.
@@ -52,10 +54,34 @@ pub(crate) struct TracedKernel {
     pub(crate) steps: u64,
 }
 
+impl TracedKernel {
+    /// The `static_assert` that fails.
+    pub(crate) fn failed_assert(&self) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.code == Code::StaticAssert)
+    }
+
+    /// What the compiler refuses of the kernel.
+    pub(crate) fn refusal(&self) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.is_rejection())
+    }
+}
+
 const LOADED_AGAIN: &str = "the compiler chooses the layouts of registers, and may load a buffer again in a loop that uses what was loaded before";
 
 const FLATTENED: &str = "whether the compiler makes one loop of those with `flatten` is not modelled";
 const RESULTS: &str = "how many results of `tl.dot` are in tensor memory at once is not modelled";
+
+impl TracedKernel {
+    /// The author, or the file, says which device it is; else it is assumed.
+    pub(crate) fn is_device_told(&self) -> bool {
+        !self.assumed.iter().any(|it| matches!(it, Assumed::Device(..)))
+    }
+
+    /// Options of the launch that are assumed.
+    pub(crate) fn assumes_options(&self) -> bool {
+        self.assumed.iter().any(|it| !matches!(it, Assumed::Device(..)))
+    }
+}
 
 /// Follows the kernel that a unit is under a scenario. `specs`: what storage alias specs come to.
 pub(super) fn traced<'db>(
@@ -109,11 +135,7 @@ pub(super) fn traced<'db>(
             None => by(Rules::Triton).either(&by(Rules::Fork)),
         };
         let planned = match products::columns_of_results(&trace.program, &machine) {
-            Some((least, most)) => {
-                // What is more does not run, and the compiler makes do with less.
-                let columns = (least, most.min(arch.tmem()).max(least));
-                planned.with_tensor_memory(columns, RESULTS, are_sure)
-            }
+            Some(columns) => planned.with_tensor_memory(columns, RESULTS, are_sure),
             None => planned,
         };
         (trace, planned)
@@ -129,6 +151,7 @@ pub(super) fn traced<'db>(
                 planned = planned.or(&theirs, OPEN_LOOPS);
                 trace.untyped.extend(other.untyped);
                 trace.undecided.extend(other.undecided);
+                trace.numbers.extend(other.numbers);
                 let is_new = |note: &Note| !trace.notes.iter().any(|known| known.reason == note.reason);
                 let new: Vec<Note> = other.notes.into_iter().filter(is_new).collect();
                 trace.notes.extend(new);
@@ -141,13 +164,14 @@ pub(super) fn traced<'db>(
         Err(failure) => {
             let finding = failure.finding(ast.name(function.name).unwrap_or_default(), name_origin);
             let (program, functions) = (Program::default(), vec![None]);
-            let (untyped, undecided) = Default::default();
+            let (untyped, numbers, undecided) = Default::default();
             let trace = Trace {
                 program,
                 notes: Vec::new(),
                 findings: vec![finding],
                 functions,
                 untyped,
+                numbers,
                 undecided,
                 open_loops: 0,
             };
@@ -156,7 +180,16 @@ pub(super) fn traced<'db>(
             (trace, planned, config(db).limits.steps, false)
         }
     };
-    let uses_tensor_memory = trace.program.buffers.iter().any(|buffer| matches!(buffer.memory, Memory::Tensor { .. }));
+    // What the compiler does not read to its end takes nothing.
+    let (trace, planned) = match trace.failed_assert() {
+        Some(finding) => {
+            let refused = [Reason::new(&finding.message)];
+            let planned = plan(&Program::default(), &refused, Rules::Triton);
+            (Trace { program: Program::default(), notes: Vec::new(), ..trace }, planned)
+        }
+        None => (trace, planned),
+    };
+    let assumed = assumed(db, unit, scenario, arch, &trace, (&launch, stages));
     Some(TracedKernel {
         name_origin,
         program: trace.program,
@@ -167,12 +200,40 @@ pub(super) fn traced<'db>(
         untyped: trace.untyped,
         undecided: trace.undecided,
         arch,
-        is_told: scenario.arch.is_some() || config(db).is_gpu_named || uses_tensor_memory,
-        are_warps_told: scenario.num_warps.is_some(),
+        assumed,
         compiler,
         is_planned,
         steps,
     })
+}
+
+/// What nothing says of a kernel under a scenario, and its plan rests on.
+fn assumed<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    scenario: &Scenario,
+    arch: Arch,
+    Trace { program, numbers, .. }: &Trace,
+    (launch, stages): (&Launch, i64),
+) -> Vec<Assumed> {
+    let is_device_told =
+        scenario.arch.is_some() || program.buffers.iter().any(|it| matches!(it.memory, Memory::Tensor { .. }));
+    let device = if is_device_told { None } else { device_of_others(db, unit.file(db)).1 };
+    // One that is planned for another device than that of the others was told so.
+    let device = device.filter(|it| matches!(it, Assumed::Device(taken, _) if *taken == arch));
+    let has_defaults = std::cell::LazyCell::new(|| has_defaults(db, unit));
+    let is_open = |option: &str, value: Option<u32>| {
+        value.is_none() && (scenario.possible.contains_key(option) || !*has_defaults)
+    };
+    // A layout of Gluon has the warps of the kernel, and the compiler refuses any other number.
+    let follows_launch =
+        || launch.dialect.leaves_layouts() || ["num_warps", "Auto"].iter().any(|it| unit.source(db).text.contains(it));
+    let are_warps_open = is_open("num_warps", scenario.num_warps) && follows_launch();
+    let warps = are_warps_open.then_some(Assumed::Warps(launch.warps));
+    let is_staged = launch.dialect.leaves_layouts() && program.multiplies;
+    let stages = (is_staged && is_open("num_stages", scenario.num_stages)).then_some(Assumed::Stages(stages));
+    let numbers = numbers.iter().map(|name| Assumed::Number(name.clone()));
+    device.into_iter().chain(warps).chain(stages).chain(numbers).collect()
 }
 
 /// Loops that are followed in each way that they may go round.
@@ -213,14 +274,21 @@ fn unheard_of(scenario: &Scenario) -> impl Iterator<Item = Reason> {
 
 /// A program after what the compiler does to it where it chooses layouts.
 fn compiled(mut program: Program, launch: &Launch, machine: &Machine, is_sure: bool) -> Program {
-    products::stage(&mut program, machine, is_sure);
-    reorder::lower(&mut program);
     let is_amd = machine.hardware.vendor == Vendor::Amd;
+    let is_tlx = launch.dialect == Dialect::Tlx && !is_amd;
+    if !(is_tlx && program.products.is_empty()) {
+        products::stage(&mut program, machine, is_sure);
+    }
+    if is_tlx {
+        overlap::overlap(&mut program, machine.stages, machine.flattens);
+    }
+    reorder::lower(&mut program);
     if !is_amd && machine.hardware.capability >= 100 {
         reorder::take_warps(&mut program, launch.warps);
     }
     if !is_amd {
         reorder::reorder(&mut program, machine.stages);
+        overlap::wait_for_products(&mut program);
     }
     program
 }
@@ -248,7 +316,9 @@ fn launch<'db>(
         ctas: u64::from(scenario.num_ctas.filter(are_ctas).unwrap_or(1)),
         arguments: BTreeMap::new(),
         dialect,
+        is_compiler_told: scenario.compiler.is_some(),
         specs: BTreeMap::new(),
+        merges_specs: compiler.map(|compiler| compiler != Compiler::Fork),
         divisible: scenario.divisible.clone(),
         open_loops: Vec::new(),
     };
@@ -262,7 +332,15 @@ fn launch<'db>(
         .filter_map(|param| ast.name(param.name))
         .collect();
     let is_constexpr = |name: &str| constexprs.contains(&name);
-    for (name, (value, _)) in launch_values(db, unit).into_iter().chain(scenario.values.clone()) {
+    // A parameter with a default has that; of others a `static_assert` may say what they are.
+    let mut asserted = scenario::asserted(ast, function, &UnitScope::new(db, unit), imports);
+    let has_default = |name: &str| {
+        let mut params = function.params.iter();
+        params.any(|param| ast.name(param.name) == Some(name) && param.default.is_some())
+    };
+    asserted.retain(|name, _| constexprs.contains(&name.as_str()) && !has_default(name));
+    let told = launch_values(db, unit).into_iter().chain(scenario.values.clone());
+    for (name, (value, _)) in asserted.into_iter().chain(told) {
         let argument = match (&value, is_constexpr(&name)) {
             (eval::Constant::Unknown(_), _) => continue,
             (eval::Constant::Str(text), true) => Argument::Python(text.clone()),

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tilefit_syntax::TextRange;
 
-use crate::confirm::{Outcome, Question};
-use crate::db::{self, Configuration, Configurations};
+use crate::confirm::{FailureKind, Outcome, Question};
+use crate::db::{self, Configuration, Configurations, Under, Verdict};
 use crate::finding::Reason;
+use crate::triton::device::Arch;
 use crate::triton::scenario::Scenario;
 
 use super::inlay_hints::InlayHint;
-use super::traced::scenarios::display;
+use super::traced;
+use super::traced::scenarios::{display, refused};
 use super::{Context, PlacedUnit};
 
 /// What the configurations of one kernel come to.
@@ -25,6 +27,9 @@ pub struct KernelConfigurations {
     pub line: usize,
     /// The kernel's own device first.
     pub devices: Vec<&'static str>,
+    /// What nothing says and the numbers rest on; the device that is assumed is the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumes: Vec<String>,
     pub configurations: Vec<ConfigurationView>,
 }
 
@@ -51,12 +56,32 @@ pub struct OnDevice {
     pub columns: u64,
     /// `fits`, `exceeds`, `depends` on what is given for what the file leaves open, `refused` by a `static_assert` or the compiler, or `unknown`.
     pub verdict: &'static str,
-    /// Why it is not one number of bytes.
+    /// Why it is not one number of bytes, or what the compiler refuses.
     pub reason: Option<String>,
     /// Blocks that the shared memory of a multiprocessor holds at once, at least.
     pub blocks: Option<u64>,
-    /// The compiler says so.
+    /// The compiler says so, and it is among what tilefit says.
     pub confirmed: bool,
+    /// What tilefit says, where the compiler was asked and says something that this rules out. All else here is the compiler's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<Prediction>,
+}
+
+/// What tilefit says of a configuration that the compiler contradicts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Prediction {
+    pub low: u64,
+    pub high: Option<u64>,
+    /// Of tensor memory, at least and at most.
+    pub columns: (u64, Option<u64>),
+    pub verdict: &'static str,
+}
+
+impl OnDevice {
+    /// The compiler says something else than tilefit.
+    pub fn is_contradicted(&self) -> bool {
+        self.predicted.is_some()
+    }
 }
 
 /// Of all kernels of a file that have any.
@@ -83,8 +108,16 @@ pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<
         cell: context.cell(placed.start),
         line: context.line(placed.range(standing.at).start),
         devices: table.devices.iter().map(|device| device.name()).collect(),
+        assumes: assumes(context, placed),
         configurations: views.collect(),
     })
+}
+
+/// What nothing says of a kernel and its numbers rest on.
+fn assumes(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<String> {
+    let of_tlx = db::tlx_kernel(context.db, placed.unit).as_ref().and_then(|kernel| kernel.traced.as_ref());
+    let traced = of_tlx.or_else(|| Some(&db::jit_kernel(context.db, placed.unit).as_ref()?.traced));
+    traced.map_or_else(Vec::new, traced::assumes)
 }
 
 pub(super) fn on_device(
@@ -101,23 +134,55 @@ pub(super) fn on_device(
         capacity: arch.smem(),
         columns: came_to.tmem.0,
         verdict: came_to.verdict.name(),
-        reason: came_to.reason.as_ref().map(Reason::to_string),
+        reason: match &came_to.refusal {
+            Some(refusal) => Some(refused(context, placed, refusal)),
+            None => came_to.reason.as_ref().map(Reason::to_string),
+        },
         blocks: None,
         confirmed: false,
+        predicted: None,
     };
     let answers = context.file.answers(context.db);
     if !answers.is_empty()
-        && let Some(question) = db::question_under(context.db, placed.unit, &row.scenario, arch)
+        && let Some(Under { question, is_example }) = db::question_under(context.db, placed.unit, &row.scenario, arch)
         && let Some(answer) = answers.to(&question)
-        && let Outcome::Shared(plan) = &answer.outcome
     {
-        (on.low, on.high, on.columns, on.confirmed) = (plan.shared, Some(plan.shared), plan.tensor_columns, true);
-        let fits = plan.shared <= arch.smem() && plan.tensor_columns <= arch.tmem();
-        on.verdict = if fits { "fits" } else { "exceeds" };
-        on.reason = None;
+        let prediction = || Prediction { low: on.low, high: on.high, columns: came_to.tmem, verdict: on.verdict };
+        match &answer.outcome {
+            Outcome::Shared(plan) => {
+                let is_said =
+                    |used: u64, (low, high): (u64, Option<u64>)| used >= low && high.is_none_or(|high| used <= high);
+                let agrees = is_said(plan.shared, came_to.smem)
+                    && (arch.tmem() == 0 || is_said(plan.tensor_columns, came_to.tmem))
+                    && came_to.verdict != Verdict::Refused;
+                // An example says nothing of what else may be given, but that it is wrong to rule it out.
+                if agrees && is_example && !came_to.is_exact() {
+                    return Some(with_blocks(on, arch));
+                }
+                on.predicted = (!agrees).then(prediction);
+                on.confirmed = agrees;
+                (on.low, on.high, on.columns) = (plan.shared, Some(plan.shared), plan.tensor_columns);
+                let fits = plan.shared <= arch.smem() && plan.tensor_columns <= arch.tmem();
+                on.verdict = if fits { "fits" } else { "exceeds" };
+                on.reason = None;
+            }
+            Outcome::Failed { error } if error.kind == FailureKind::Refused => {
+                let agrees = came_to.verdict == Verdict::Refused;
+                if agrees || !is_example {
+                    on.predicted = (!agrees).then(prediction);
+                    on.confirmed = agrees;
+                    on.verdict = Verdict::Refused.name();
+                    on.reason = Some(error.message.clone());
+                }
+            }
+            _ => {}
+        }
     }
-    on.blocks = on.high.filter(|_| on.verdict == "fits").map(|high| arch.blocks(high));
-    Some(on)
+    Some(with_blocks(on, arch))
+}
+
+fn with_blocks(on: OnDevice, arch: Arch) -> OnDevice {
+    OnDevice { blocks: on.high.filter(|_| on.verdict == "fits").map(|high| arch.blocks(high)), ..on }
 }
 
 /// What to ask the compiler of each configuration, on each device.
@@ -129,7 +194,8 @@ pub(super) fn questions(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Q
         ways => ways,
     });
     let all = rows.flat_map(|row| table.devices.iter().map(move |device| (row, *device)));
-    all.filter_map(|(row, device)| db::question_under(context.db, placed.unit, &row.scenario, device)).collect()
+    let all = all.filter_map(|(row, device)| db::question_under(context.db, placed.unit, &row.scenario, device));
+    all.map(|under| under.question).collect()
 }
 
 /// After each configuration that stands at a kernel by itself, what it takes on the kernel's device: the most of what its launches come to.
@@ -149,7 +215,11 @@ pub(super) fn hints(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextR
         let device = table.devices[0];
         let over = if most.verdict == "exceeds" { format!(", too much for {device}") } else { String::new() };
         let blocks = most.blocks.map_or(String::new(), |blocks| format!("; {blocks} at once on a multiprocessor"));
-        let by = if most.confirmed { ", as the compiler says" } else { "" };
+        let by = match &most.predicted {
+            Some(predicted) => format!(", as the compiler says; predicted: {}", amount(predicted.low, predicted.high)),
+            None if most.confirmed => ", as the compiler says".to_owned(),
+            None => String::new(),
+        };
         hints.push(InlayHint {
             offset,
             label: format!("{} B{over}", bytes(&most)),
@@ -161,12 +231,16 @@ pub(super) fn hints(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextR
     hints
 }
 
-/// `98304`, `65536–98304`, `≥ 65536`
 fn bytes(on: &OnDevice) -> String {
-    match on.high {
-        Some(high) if high == on.low => high.to_string(),
-        Some(high) => format!("{}–{high}", on.low),
-        None => format!("≥ {}", on.low),
+    amount(on.low, on.high)
+}
+
+/// `98304`, `65536–98304`, `≥ 65536`
+fn amount(low: u64, high: Option<u64>) -> String {
+    match high {
+        Some(high) if high == low => high.to_string(),
+        Some(high) => format!("{low}–{high}"),
+        None => format!("≥ {low}"),
     }
 }
 

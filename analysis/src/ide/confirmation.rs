@@ -290,7 +290,10 @@ pub(super) fn mark(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn 
             let used = confirmation.spaces.values().next().copied().unwrap_or_default();
             format!(" · {used} by the compiler")
         }
-        Verdict::Differs { .. } => " · the compiler differs".to_owned(),
+        Verdict::Differs { .. } => {
+            let used: Vec<_> = confirmation.spaces.iter().map(|(space, used)| format!("{space} {used}")).collect();
+            format!(" · the compiler differs: {}", used.join(", "))
+        }
         Verdict::Refused { .. } => " · the compiler refuses it".to_owned(),
         Verdict::Failed { .. } => " · not confirmed".to_owned(),
     }
@@ -304,7 +307,10 @@ pub(super) fn words(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Strin
     let kernels = context.all_kernels(placed.unit);
     let mut all: Vec<String> = Vec::new();
     for kernel in &kernels {
-        let words = of_kernel(context, placed, &**kernel).map(|confirmation| confirmation.words());
+        let words = of_kernel(context, placed, &**kernel).map(|confirmation| match &confirmation.verdict {
+            Verdict::Differs { message, .. } => format!("{}: {message}", confirmation.words()),
+            _ => confirmation.words(),
+        });
         all.extend(words.filter(|words| !all.contains(words)));
     }
     all

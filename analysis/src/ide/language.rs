@@ -122,6 +122,9 @@ pub(crate) trait KernelView {
     /// The machine, by name.
     fn target(&self) -> &'static str;
 
+    /// Nothing names the machine.
+    fn is_target_assumed(&self) -> bool;
+
     /// The rules by which memory is given out, by name.
     fn planner(&self) -> &'static str;
 

@@ -26,6 +26,7 @@ pub mod lowered_ir;
 pub mod memory_map;
 pub mod navigation;
 pub mod plan_view;
+pub mod planned_for;
 mod pypto;
 #[cfg(test)]
 mod random;
@@ -65,6 +66,7 @@ pub use lowered_ir::LoweredIr;
 pub use memory_map::{MemoryMap, MemoryMaps};
 pub use navigation::{Exported, Mention, Renameable};
 pub use plan_view::{KernelPlan, KernelSummary};
+pub use planned_for::PlannedFor;
 pub use signature_help::{Signature, SignatureHelp};
 pub use symbols::{Symbol, SymbolKind};
 

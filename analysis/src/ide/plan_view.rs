@@ -228,8 +228,11 @@ pub struct ScenarioView {
     pub smem: u64,
     /// Columns, as they are requested.
     pub tmem: u64,
-    /// `fits`, `exceeds`, `refused` by a `static_assert`, or `unknown`.
+    /// `fits`, `exceeds`, `refused` by a `static_assert` or the compiler, or `unknown`.
     pub verdict: &'static str,
+    /// What is refused, and on which line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
     /// The plan and its errors are of this one.
     pub selected: bool,
     /// The same with its bounds.

@@ -570,12 +570,17 @@ fn budget(
     let proved = over && plan.arch_is_certain && kernel.warp_specialized;
     let required = if over { total.certain } else { total.all };
     let mut message = format!(
-        "`{}` needs {}{required} {units} of {resource}, {} has {limit}: {}",
+        "`{}` needs {}{required} {units} of {resource}, {} has {limit}",
         kernel.name,
         if units == "bytes" { "at least " } else { "" },
         plan.arch,
-        out_of_resource(resource, required, limit)
     );
+    // The compiler's words are quoted only where the number in them is the compiler's: shared memory has more in it than buffers.
+    if proved && units == "columns" && total.certain == total.all {
+        let _ = write!(message, ": {}", out_of_resource(resource, required, limit));
+    } else {
+        message.push('.');
+    }
     if !over {
         message.push_str(" This includes allocations that nothing reads, or that depend on unknown conditions.");
     } else if !kernel.warp_specialized {

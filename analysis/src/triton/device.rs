@@ -53,14 +53,34 @@ const ARCHITECTURES: [Row; 15] = [
 ];
 
 impl Arch {
-    /// `sm_100`, `sm100`, `sm_100a`, `gfx950`.
+    /// `sm_100`, `sm100`, `sm_100a`, `gfx950`; also as Triton names targets: `cuda:100`, `hip:gfx950`, `gfx950:sramecc+`.
     pub fn from_name(name: &str) -> Option<Arch> {
         let name = name.to_ascii_lowercase();
+        let name = match name.strip_prefix("cuda:") {
+            Some(capability) => format!("sm{capability}"),
+            None => name.strip_prefix("hip:").unwrap_or(&name).to_owned(),
+        };
+        let name = name.split(':').next().unwrap_or_default();
         let name = match name.strip_prefix("sm") {
             Some(capability) => format!("sm_{}", capability.trim_start_matches('_').trim_end_matches(['a', 'f'])),
-            None => name,
+            None => name.to_owned(),
         };
         ARCHITECTURES.iter().find(|row| row.name == name).map(Arch)
+    }
+
+    /// The devices whose names are words of a text: of `amd_gemm_gfx942.py`, of a sentence.
+    pub fn named_in(text: &str) -> impl Iterator<Item = Arch> + '_ {
+        let begins = |at: usize| !text[..at].ends_with(|before: char| before.is_ascii_alphanumeric());
+        let starts = text.char_indices().map(|(at, _)| at).filter(move |&at| begins(at));
+        starts.filter_map(|at| {
+            let word = &text[at..];
+            let prefix = ["sm_", "sm", "gfx"]
+                .into_iter()
+                .find(|prefix| word.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)))?;
+            let rest = &word[prefix.len()..];
+            let end = rest.find(|after: char| !after.is_ascii_alphanumeric()).unwrap_or(rest.len());
+            Arch::from_name(&word[..prefix.len() + end])
+        })
     }
 
     pub fn name(self) -> &'static str {
@@ -181,5 +201,16 @@ mod tests {
         assert_eq!(Arch::from_name("SM100").map(Arch::tmem), Some(512));
         assert_eq!(Arch::from_name("gfx950").map(Arch::is_amd), Some(true));
         assert_eq!(Arch::from_name("sm_1"), None);
+        for (name, is) in [("cuda:86", "sm_86"), ("hip:gfx942", "gfx942"), ("gfx942:sramecc+:xnack-", "gfx942")] {
+            assert_eq!(Arch::from_name(name).map(Arch::name), Some(is));
+        }
+    }
+
+    #[test]
+    fn architectures_in_a_text() {
+        let named = |text: &str| Arch::named_in(text).map(Arch::name).collect::<Vec<_>>();
+        assert_eq!(named("/w/amd_gemm_gfx942.py"), ["gfx942"]);
+        assert_eq!(named("GEMM for SM_90a (Hopper), and sm100."), ["sm_90", "sm_100"]);
+        assert!(named("small smem gfx9 sm plasma90 \u{e9}sm").is_empty());
     }
 }

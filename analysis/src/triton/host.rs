@@ -610,6 +610,9 @@ pub struct Options {
 }
 
 impl Options {
+    /// Those of a `triton.Config` that gives none, on every device (`Config.__init__` in `python/triton/runtime/autotuner.py`).
+    const OF_CONFIGURATION: Options = Options { num_warps: Some(4), num_ctas: Some(1), num_stages: Some(3) };
+
     /// Takes the value where that is an option of the launch.
     pub fn set(&mut self, name: &str, value: &Constant) -> bool {
         let option = match name {
@@ -618,9 +621,8 @@ impl Options {
             "num_stages" => &mut self.num_stages,
             _ => return false,
         };
-        if let Constant::Int(value) = value {
-            *option = u32::try_from(*value).ok();
-        }
+        // One that is computed is not the default.
+        *option = if let Constant::Int(value) = value { u32::try_from(*value).ok() } else { None };
         true
     }
 }
@@ -631,9 +633,10 @@ pub fn configuration(arguments: &[Argument]) -> Constant {
     let Some(values) = values.or_else(|| keyword(arguments, "kwargs")) else {
         return unknown("a configuration without values");
     };
-    let mut options = Options::default();
-    for argument in arguments {
-        if let Some(name) = &argument.keyword {
+    let mut options = Options::OF_CONFIGURATION;
+    let names = ["kwargs", "num_warps", "num_stages", "num_ctas"];
+    for (nth, argument) in arguments.iter().enumerate() {
+        if let Some(name) = argument.keyword.as_deref().or(names.get(nth).copied()) {
             options.set(name, &argument.value);
         }
     }

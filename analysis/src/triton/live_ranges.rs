@@ -111,6 +111,29 @@ enum Tie {
     Argument,
 }
 
+/// Which values are the memory of which others because of an operation: the second of the first.
+pub(super) fn ties(op: &Op) -> Vec<(ValueId, ValueId)> {
+    let last = |block: &Block| block.ops.last().map(|last| last.operands.clone()).unwrap_or_default();
+    let each = |from: &[ValueId], to: &[ValueId]| from.iter().copied().zip(to.iter().copied()).collect::<Vec<_>>();
+    match &op.kind {
+        Kind::View | Kind::ShortView => {
+            op.results.iter().flat_map(|&result| op.operands.iter().map(move |&operand| (operand, result))).collect()
+        }
+        Kind::If { then, otherwise } => [each(&last(then), &op.results), each(&last(otherwise), &op.results)].concat(),
+        Kind::For { bounds, body, .. } => {
+            let carried = body.params.get(1..).unwrap_or_default();
+            let starts = op.operands.get(*bounds..).unwrap_or_default();
+            [each(starts, carried), each(&last(body), carried), each(carried, &op.results)].concat()
+        }
+        Kind::While { condition, body } => {
+            let carried = &condition.params;
+            [each(&op.operands, carried), each(&last(body), carried), each(carried, &op.results)].concat()
+        }
+        Kind::Specialize { tasks, .. } => tasks.iter().flat_map(|task| each(&op.operands, &task.body.params)).collect(),
+        _ => Vec::new(),
+    }
+}
+
 struct Numbers<'a> {
     program: &'a Program,
     groups: u32,

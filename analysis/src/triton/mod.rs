@@ -5,14 +5,17 @@
 //! what it comes to. [`device`] has what each GPU has, [`language`] the names of the languages, [`members`] all that their
 //! modules have.
 
+pub mod assumed;
 pub mod axis_info;
 pub mod device;
 pub mod host;
+mod interleave;
 pub mod language;
 pub mod layouts;
 pub mod live_ranges;
 pub mod liveness;
 pub(crate) mod members;
+pub mod overlap;
 pub mod plan;
 pub mod possible;
 pub mod products;

@@ -1,10 +1,10 @@
 //! What a program comes to: where each of its buffers lies, what the block takes, and how far that is known.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::live_ranges::{Call, Hidden, Life, Lives, Rules, Scratched, lives};
 use super::liveness::LiveRange;
-use super::program::{BufferId, Bytes, Memory, Program, Site};
+use super::program::{BufferId, Bytes, Kind, Memory, Program, Site, TensorProduct, ValueId};
 use super::shared_memory::{self, Buffer};
 use super::tensor_memory;
 use crate::finding::Reason;
@@ -352,20 +352,79 @@ impl Heights {
     }
 }
 
+/// A buffer that stands for all that are in one half of the rows: a left side of 64 rows and its accumulator are, and whatever is with either.
+fn halves(program: &Program) -> HashMap<BufferId, BufferId> {
+    let mut products: Vec<[ValueId; 2]> = Vec::new();
+    program.body.each(&mut |op| {
+        if let Kind::TensorProduct(TensorProduct { accumulator, half: Some(half), .. }) = op.kind {
+            products.push([op.operands[accumulator], op.operands[half]]);
+        }
+    });
+    let mut halves: HashMap<BufferId, BufferId> = HashMap::new();
+    if products.is_empty() {
+        return halves;
+    }
+    let made_of = made_of(program);
+    for sides in products {
+        let all: Vec<BufferId> = sides.iter().filter_map(|side| made_of.get(side)).flatten().copied().collect();
+        let Some(&first) = all.first() else { continue };
+        let class = |halves: &HashMap<BufferId, BufferId>, id| halves.get(&id).copied().unwrap_or(id);
+        let to = class(&halves, first);
+        let from: Vec<BufferId> = all.iter().map(|&id| class(&halves, id)).collect();
+        halves.extend(all.iter().map(|&id| (id, to)));
+        halves.values_mut().filter(|class| from.contains(class)).for_each(|class| *class = to);
+    }
+    halves
+}
+
+/// The buffers of tensor memory that each value may be, by whichever way it got there.
+fn made_of(program: &Program) -> HashMap<ValueId, BTreeSet<BufferId>> {
+    let mut ties: HashMap<ValueId, Vec<ValueId>> = HashMap::new();
+    let mut made: Vec<(BufferId, ValueId)> = Vec::new();
+    program.body.each(&mut |op| {
+        if let (Kind::Allocation(id), Some(&result)) = (&op.kind, op.results.first()) {
+            made.push((*id, result));
+        }
+        for (from, to) in super::live_ranges::ties(op) {
+            ties.entry(from).or_default().push(to);
+        }
+    });
+    let mut of: HashMap<ValueId, BTreeSet<BufferId>> = HashMap::new();
+    for (id, value) in made {
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            work::spend(1);
+            if of.entry(value).or_default().insert(id) {
+                open.extend(ties.get(&value).into_iter().flatten());
+            }
+        }
+    }
+    of
+}
+
 fn tensor_buffers(program: &Program, lives: &Lives, unknown: &[Reason]) -> (Vec<Placed>, Total) {
     let mut placed = Vec::new();
-    let mut buffers = Vec::new();
-    for (i, buffer) in program.buffers.iter().enumerate() {
-        let (Memory::Tensor { columns, rows }, Some(life)) = (&buffer.memory, lives.buffers[i]) else { continue };
-        let what = Occupant::Buffer(BufferId(i as u32));
+    let mut buffers: Vec<tensor_memory::Buffer> = Vec::new();
+    let halves = halves(program);
+    let mut first_of: HashMap<BufferId, usize> = HashMap::new();
+    for &id in &lives.order {
+        let (Memory::Tensor { columns, rows }, Some(life)) =
+            (&program.buffers[id.0 as usize].memory, lives.buffers[id.0 as usize])
+        else {
+            continue;
+        };
+        let what = Occupant::Buffer(id);
         placed.push(Placed { what, low: *columns, high: *columns, offset: None, row: 0, live: life.range });
         buffers.push(tensor_memory::Buffer {
             columns: u32::try_from(*columns).unwrap_or(u32::MAX).min(1 << 16),
             rows: *rows,
             live: life.range,
             task: life.task,
-            with: None,
+            with: halves.get(&id).and_then(|class| first_of.get(class).copied()),
         });
+        if let Some(&class) = halves.get(&id) {
+            first_of.entry(class).or_insert(buffers.len() - 1);
+        }
     }
     let allocation = tensor_memory::allocate(&buffers);
     let high = unknown.is_empty().then_some(allocation.columns);

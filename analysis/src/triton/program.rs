@@ -40,6 +40,8 @@ pub struct Program {
     pub products: HashMap<ValueId, Product>,
     /// The indices of loops that the author wants to be one with those in them.
     pub flattened: HashSet<ValueId>,
+    /// The indices of loops whose products are to have one accumulator each.
+    pub keeping_accumulators: HashSet<ValueId>,
     /// Tensors that are loaded from global memory.
     pub loads: HashMap<ValueId, Load>,
 }
@@ -72,6 +74,12 @@ pub struct Product {
     pub is_left_at_hand: bool,
     /// Numbers of 32 bits are not shortened, so that tensor cores do not help.
     pub is_exact: bool,
+    /// Parts of each number of which products are added, so that nothing is lost; mostly one.
+    pub parts: u32,
+    /// Whether a side that is computed has to be exchanged between threads; `None` where their layouts are not known.
+    pub needs: [Option<bool>; 2],
+    /// Warps along each dimension of the result, where that is known.
+    pub warps: Option<Vec<u32>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,6 +166,8 @@ pub enum Kind {
     Allocation(BufferId),
     /// It needs shared memory while it runs.
     Scratch(ScratchId),
+    /// A product whose result is in tensor memory.
+    TensorProduct(TensorProduct),
     /// A load that goes through a buffer and a barrier that the source does not show. They are made for it when it is known to be needed.
     StagedLoad {
         staging: BufferId,
@@ -192,6 +202,27 @@ pub enum Kind {
         body: Block,
     },
     Yield,
+}
+
+/// `tcgen05`: which operands of the operation are what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TensorProduct {
+    pub accumulator: usize,
+    /// A left side of 64 rows in tensor memory.
+    pub half: Option<usize>,
+    pub adds: Adds,
+    /// Nobody is told when it is done: the compiler waits for it.
+    pub is_waited_for: bool,
+}
+
+/// Whether a product is added to what is in its accumulator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Adds {
+    Always,
+    Never,
+    /// Where an operand of the operation says so.
+    If(usize),
+    Unknown,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::interleave;
 use super::program::{Block, Buffer, Effect, Kind, Op, Program, Task, Type, ValueId};
 use super::simplify::unused;
 use crate::work;
@@ -65,6 +66,7 @@ fn stored_again(
 pub fn reorder(program: &mut Program, stages: i64) {
     let mut body = std::mem::take(&mut program.body);
     pipelined_stores(&mut body, &program.buffers, stages);
+    interleave::interleave(&mut body, program);
     let mut uses = Uses::default();
     uses.count(&body, None);
     sink_loads(&mut body, &uses, None);
@@ -166,18 +168,20 @@ fn rename(block: &mut Block, by: &dyn Fn(ValueId) -> Option<ValueId>) {
 
 /// Moves what is the same in each round of a loop in front of it.
 pub fn hoist(program: &mut Program) {
-    hoist_in(&mut program.body);
+    let Program { body, products, .. } = program;
+    // What is added to a product has become a part of it before anything moves.
+    hoist_in(body, &|value| products.contains_key(&value));
 }
 
-fn hoist_in(block: &mut Block) {
+fn hoist_in(block: &mut Block, stays: &dyn Fn(ValueId) -> bool) {
     let mut ops = Vec::with_capacity(block.ops.len());
     for mut op in std::mem::take(&mut block.ops) {
         work::spend(1);
         for inner in op.kind.blocks_mut() {
-            hoist_in(inner);
+            hoist_in(inner, stays);
         }
         if matches!(op.kind, Kind::For { .. } | Kind::While { .. }) {
-            ops.extend(invariants(&mut op));
+            ops.extend(invariants(&mut op, stays));
         }
         ops.push(op);
     }
@@ -185,7 +189,7 @@ fn hoist_in(block: &mut Block) {
 }
 
 /// Takes out of a loop what does not hang on it. A load is taken out of a loop in which nothing is written.
-fn invariants(looped: &mut Op) -> Vec<Op> {
+fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId) -> bool) -> Vec<Op> {
     let mut within: HashSet<ValueId> = HashSet::new();
     let mut writes = false;
     for block in looped.kind.blocks() {
@@ -206,6 +210,7 @@ fn invariants(looped: &mut Op) -> Vec<Op> {
                 Effect::Reads => op.name == "load" && !writes,
                 _ => false,
             };
+            let may = may && !op.results.iter().any(|&result| stays(result));
             let is_invariant = may && op.operands.iter().all(|operand| !within.contains(operand));
             if is_invariant {
                 op.results.iter().for_each(|result| {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, FloatBits, Function, Param, ParamKind, Stmt};
+use tilefit_syntax::ast::{Arg, Ast, BoolOp, CompareOp, Expr, ExprId, FloatBits, Function, Param, ParamKind, Stmt};
 
 use crate::eval::{self, Constant, Imports, OneOf, Scope};
 use crate::finding::Reason;
@@ -92,7 +92,11 @@ impl ArgumentType {
 /// Scenarios of one kernel that are looked at; more are cut off.
 pub const MOST_SCENARIOS: usize = 1024;
 
+/// What a launch says of how a kernel is compiled.
+pub const OPTIONS: [&str; 3] = ["num_warps", "num_ctas", "num_stages"];
+
 const COMMENT: &str = "the scenario comment";
+const OPTION: &str = "the option of the launch";
 const SETTING: &str = "the setting `tlx.scenarios`";
 
 /// The text after `# tilefit:` of each scenario comment of a block, in order.
@@ -117,7 +121,7 @@ impl Scenario {
     fn set_option(&mut self, name: &str, value: &str) -> bool {
         let text = unquoted(value).unwrap_or(value).trim();
         match name {
-            "arch" => self.arch = Arch::from_name(text),
+            "arch" | "target" => self.arch = Arch::from_name(text),
             "triton" => self.compiler = Compiler::from_name(text),
             "num_warps" => self.num_warps = text.parse().ok(),
             "num_ctas" => self.num_ctas = text.parse().ok(),
@@ -171,7 +175,7 @@ impl Scenario {
         };
         if scenario.set_option(name, &text) {
             let is_understood = match name {
-                "arch" => scenario.arch.is_some(),
+                "arch" | "target" => scenario.arch.is_some(),
                 "triton" => scenario.compiler.is_some(),
                 "num_warps" => scenario.num_warps.is_some(),
                 "num_ctas" => scenario.num_ctas.is_some(),
@@ -261,6 +265,19 @@ impl Scenario {
             *option = u32::try_from(*value).ok();
         }
         scenario
+    }
+
+    /// This scenario where parameters are called like options of the launch. A keyword of a launch, and what a `triton.Config` says, is both: the
+    /// launcher binds it to the parameter, and reads the options from the same keywords (`JITFunction.run` in `triton/runtime/jit.py`).
+    pub fn with_options_as_values(mut self, kernel: &Function, ast: &Ast) -> Scenario {
+        for name in kernel.params.iter().filter_map(|param| ast.name(param.name)) {
+            if let Some(value) = self.option(name)
+                && !self.values.contains_key(name)
+            {
+                self.values.insert(name.to_owned(), (Constant::Int(i64::from(value)), OPTION.to_owned()));
+            }
+        }
+        self
     }
 
     /// What a function is compiled for, and how, that is called under this scenario.
@@ -513,6 +530,44 @@ pub fn is_constexpr(ast: &Ast, imports: &Imports, annotation: ExprId) -> bool {
     matches!(canonical.as_deref(), Some("tl.constexpr" | "gl.constexpr"))
 }
 
+/// What the `static_assert`s of a kernel say of its parameters: `NAME == constant`, alone or joined by `and`.
+pub fn asserted(
+    ast: &Ast,
+    function: &Function,
+    scope: &dyn Scope,
+    imports: &Imports,
+) -> BTreeMap<String, (Constant, String)> {
+    let mut facts = BTreeMap::new();
+    for &stmt in &function.body {
+        let Stmt::Expr(call) = ast.stmt(stmt) else { continue };
+        let Expr::Call { func, args } = ast.expr(*call) else { continue };
+        let canonical = ast.dotted(*func).and_then(|path| language::canonical(imports, &path));
+        if let (Some("tl.static_assert" | "gl.static_assert"), [condition, ..]) =
+            (canonical.as_deref(), args.as_slice())
+        {
+            equalities(ast, condition.value, scope, &mut facts);
+        }
+    }
+    facts
+}
+
+fn equalities(ast: &Ast, condition: ExprId, scope: &dyn Scope, facts: &mut BTreeMap<String, (Constant, String)>) {
+    let mut open = vec![condition];
+    while let Some(condition) = open.pop() {
+        match ast.expr(condition) {
+            Expr::Bool2 { op: BoolOp::And, left, right } => open.extend([*right, *left]),
+            Expr::Compare { left, rest } => {
+                let [(CompareOp::Eq, right)] = rest.as_slice() else { continue };
+                let Some(name) = ast.name(*left) else { continue };
+                if let value @ (Constant::Int(_) | Constant::Bool(_)) = eval::evaluate(ast, *right, scope) {
+                    facts.insert(name.to_owned(), (value, "a `static_assert`".to_owned()));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 /// The configurations of `@triton.autotune`; `None` without one, a reason where they are not known.
 pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option<Result<Vec<Scenario>, Reason>> {
     let args = decorator(ast, imports, function(ast)?, "triton.autotune")?;
@@ -520,12 +575,25 @@ pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option
     Some(match eval::evaluate_first(ast, configs.value, MOST_SCENARIOS, scope) {
         Constant::List(configs) | Constant::Tuple(configs) => {
             let count = configs.len();
-            let scenario = |(i, config): (usize, &Constant)| of_configuration(config, i + 1, count);
+            let function = function(ast)?;
+            let scenario = |(i, config): (usize, &Constant)| {
+                let mut scenario = of_configuration(config, i + 1, count)?;
+                // What a configuration says of an option goes over what it says of a parameter.
+                for option in OPTIONS {
+                    scenario.values.remove(option);
+                }
+                Some(scenario.with_options_as_values(function, ast))
+            };
             Ok(configs.iter().enumerate().filter_map(scenario).take(MOST_SCENARIOS).collect())
         }
         Constant::Unknown(reason) => Err(reason),
         _ => Err(Reason::new("the autotune configurations are not a list")),
     })
+}
+
+/// True where a function of the author's may choose options of the launch: none is a default then.
+pub fn has_heuristics(ast: &Ast, imports: &Imports) -> bool {
+    function(ast).is_some_and(|function| decorator(ast, imports, function, "triton.heuristics").is_some())
 }
 
 /// The expressions of the configurations, where they stand one by one at the kernel.
@@ -626,6 +694,10 @@ impl Call {
                 continue;
             };
             let name = ast.name(param.name).unwrap_or_default();
+            // A keyword is read as an option, too.
+            if keyword.is_some() {
+                options.set(name, value);
+            }
             match host::passed(value, !is_run_time(param)) {
                 Passed::Value(value) => {
                     scenario.values.insert(name.to_owned(), (value, from.to_owned()));

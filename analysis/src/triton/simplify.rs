@@ -211,7 +211,7 @@ fn decided(block: &mut Block, names: &mut Names, known: &mut Vec<(ValueId, bool)
 /// The memories that operations read and write (`MemoryEffects` in `TritonGPUOps.td` and its neighbours). What is read of one is still the same when
 /// another has been written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Space {
+pub(super) enum Space {
     Global,
     Shared,
     Tensor,
@@ -229,12 +229,14 @@ const READS: [(&str, Space); 7] = [
 ];
 
 /// What writes one memory only. Of all others that write, the compiler takes it that they write each memory.
-const WRITES: [(&str, Space); 41] = [
+const WRITES: [(&str, Space); 43] = [
     ("store", Space::Global),
     ("atomic", Space::Global),
     ("buffer_store", Space::Global),
     ("device_print", Space::Global),
     ("descriptor store", Space::Global),
+    // There is no buffer yet when the compiler looks for what it has computed before.
+    ("staging", Space::Global),
     ("tma.async_store", Space::Global),
     ("tma.async_scatter", Space::Global),
     ("tma.async_copy_shared_to_global", Space::Global),
@@ -269,6 +271,7 @@ const WRITES: [(&str, Space); 41] = [
     ("tcgen05_commit", Space::Shared),
     ("allocate_tensor_memory", Space::Tensor),
     ("tmem_store", Space::Tensor),
+    ("async_dot", Space::Tensor),
     ("tcgen05_mma", Space::Tensor),
     ("tcgen05_copy", Space::Tensor),
 ];
@@ -280,11 +283,17 @@ fn space_read(op: &Op) -> Option<Space> {
     READS.iter().find(|(name, _)| *name == op.name).map(|&(_, space)| space)
 }
 
-/// What an operation, or anything in it, writes.
-fn spaces_written(op: &Op, found: &mut Vec<Space>) {
-    for block in op.kind.blocks() {
-        block.ops.iter().for_each(|inner| spaces_written(inner, found));
-    }
+/// What an operation writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    Nothing,
+    Only(Space),
+    /// It may be anything.
+    All,
+}
+
+/// What an operation writes itself, beside what anything in it does.
+pub(super) fn written(op: &Op) -> Written {
     let writes = match op.effect {
         Effect::Writes => {
             let is_leaf = op.kind.blocks().is_empty() || matches!(op.kind, Kind::Call { .. });
@@ -294,11 +303,22 @@ fn spaces_written(op: &Op, found: &mut Vec<Space>) {
         Effect::Allocates => !op.operands.is_empty(),
         Effect::None | Effect::Reads => false,
     };
-    if writes {
-        match WRITES.iter().find(|(name, _)| *name == op.name) {
-            Some(&(_, space)) => found.push(space),
-            None => found.extend([Space::Global, Space::Shared, Space::Tensor]),
-        }
+    match WRITES.iter().find(|(name, _)| *name == op.name) {
+        _ if !writes => Written::Nothing,
+        Some(&(_, space)) => Written::Only(space),
+        None => Written::All,
+    }
+}
+
+/// What an operation, or anything in it, writes.
+fn spaces_written(op: &Op, found: &mut Vec<Space>) {
+    for block in op.kind.blocks() {
+        block.ops.iter().for_each(|inner| spaces_written(inner, found));
+    }
+    match written(op) {
+        Written::Nothing => {}
+        Written::Only(space) => found.push(space),
+        Written::All => found.extend([Space::Global, Space::Shared, Space::Tensor]),
     }
 }
 

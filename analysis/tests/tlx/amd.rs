@@ -19,7 +19,7 @@ lay: tl.constexpr = tlx.padded_shared_layout_encoding.with_identity_for([(64, 8)
 a = tlx.local_alloc((64, 64), tl.float16, 3, layout=lay)
 tlx.local_store(a[0], tlx.local_load(a[1]))",
         expect![[r#"
-            kernel on gfx942: exact, smem 27632
+            kernel on gfx942: predicted, smem 27632
               a [3, 64, 64] float16 in smem
         "#]],
     );
@@ -30,7 +30,7 @@ lay: tl.constexpr = tlx.padded_shared_layout_encoding.with_bases([(512, 16)], [[
 a = tlx.local_alloc((64, 64), tl.float16, 1, layout=lay)
 tlx.local_store(a[0], tlx.local_load(a[0]))",
         expect![[r#"
-            kernel on gfx942: exact, smem 8416
+            kernel on gfx942: predicted, smem 8416
               a [1, 64, 64] float16 in smem
         "#]],
     );
@@ -46,7 +46,7 @@ b = tlx.local_alloc((2, 2), tl.float32, 1, layout=tlx.shared_linear_layout_encod
 tlx.local_store(a[0], tlx.local_load(a[1]))
 tlx.local_store(b[0], tlx.local_load(b[0]))",
         expect![[r#"
-            kernel on gfx942: exact, smem 16400
+            kernel on gfx942: predicted, smem 16400
               a [2, 64, 64] float16 in smem
               b [1, 2, 2] float32 in smem
         "#]],
@@ -86,10 +86,10 @@ tlx.async_amd_descriptor_store(desc, b[0], [0, 0])";
         "gfx1250",
         body,
         expect![[r#"
-        kernel on gfx1250: exact, smem 9200
-          a [1, 64, 32] float16 in smem
-          b [1, 64, 32] float16 in smem
-    "#]],
+            kernel on gfx1250: predicted, smem 9200
+              a [1, 64, 32] float16 in smem
+              b [1, 64, 32] float16 in smem
+        "#]],
     );
     check(
         "gfx950",

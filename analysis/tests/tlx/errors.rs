@@ -496,7 +496,7 @@ view = a[0]",
     ),
     Row {
         settings: "",
-        before: "# tilefit: arch=sm_100\n",
+        before: "# tilefit: arch=sm_100 num_warps=4\n",
         ..row(
             "launch smem",
             Code::CapacityExceeded,
@@ -509,17 +509,21 @@ with tlx.async_tasks():
         tlx.local_store(a[0], tlx.local_load(a[1]))"#,
         )
     },
-    row(
-        "launch tmem",
-        Code::CapacityExceeded,
-        Severity::Error,
-        "out of resource: tensor memory, Required: 768, Hardware limit: 512. Reducing block sizes or `num_stages` may help.",
-        r#"
+    Row {
+        settings: "",
+        before: "# tilefit: num_warps=4\n",
+        ..row(
+            "launch tmem",
+            Code::CapacityExceeded,
+            Severity::Error,
+            "out of resource: tensor memory, Required: 768, Hardware limit: 512. Reducing block sizes or `num_stages` may help.",
+            r#"
 a = tlx.local_alloc((128, 256), tl.float32, 3, tlx.storage_kind.tmem)
 with tlx.async_tasks():
     with tlx.async_task("default"):
         tlx.local_store(a[0], tlx.local_load(a[1]))"#,
-    ),
+        )
+    },
     row(
         "index bounds",
         Code::IndexOutOfRange,

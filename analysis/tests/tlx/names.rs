@@ -81,6 +81,7 @@ from somewhere import *
 def generate():
     return 3
 
+# tilefit: arch=sm_90 num_warps=4
 @triton.jit
 def kernel(x, n, COUNT: tl.constexpr = 2):
     tiles = tlx.local_alloc((64, 64), tl.float32, COUNT)

@@ -174,7 +174,7 @@ def kernel(FLAG: tl.constexpr, KNOWN: tl.constexpr = True):
     last = a[2], c[-1]
 ",
         expect![[r#"
-            stage on sm_100: exact, smem 0, tmem 0
+            stage on sm_100: predicted, smem 0, tmem 0
               first [3, 32, 32] float16 in smem
               (unnamed) [1, 16, 16] float16 in smem
               (unnamed) [1, 16, 16] float16 in smem
@@ -209,11 +209,11 @@ def kernel():
             tlx.local_store(tiles[0], tlx.local_load(tiles[1]))
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 262144, tmem 768
+            kernel on sm_100: predicted, smem 262144, tmem 768
               tiles [8, 128, 128] float16 in smem
               acc [3, 128, 256] float32 in tmem
-              line 3: error [capacity-exceeded] the kernel needs 262144 bytes of shared memory, 29696 too many; sm_100 has 232448 a block: out of resource: shared memory, Required: 262144, Hardware limit: 232448. Reducing block sizes or `num_stages` may help.
-              line 3: error [capacity-exceeded] the kernel needs 768 columns of tensor memory, 256 too many; sm_100 has 512 a block: out of resource: tensor memory, Required: 768, Hardware limit: 512. Reducing block sizes or `num_stages` may help.
+              line 3: error [capacity-exceeded] the kernel needs 262144 bytes of shared memory, 29696 too many; sm_100 has 232448 a block
+              line 3: error [capacity-exceeded] the kernel needs 768 columns of tensor memory, 256 too many; sm_100 has 512 a block
         "#]],
     );
 }
@@ -230,7 +230,7 @@ def kernel():
         pass
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 0, tmem 0
+            kernel on sm_100: predicted, smem 0, tmem 0
               tiles [8, 128, 128] float16 in smem
         "#]],
     );
@@ -248,7 +248,7 @@ def kernel():
     tlx.async_dot(a[0], b[0], acc[0], two_ctas=True)
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 8200, tmem 128
+            kernel on sm_100: predicted, smem 8200, tmem 128
               b [1, 64, 64] bfloat16 in smem
               barrier of `async_dot` [1, 1] int64 in smem
               a [1, 64, 64] bfloat16 in tmem
@@ -512,7 +512,7 @@ def kernel(a_ptr, b_ptr, n):
     views = a[0], b[0], c[0]
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 0, tmem 0
+            kernel on sm_100: predicted, smem 0, tmem 0
               a [1, 64, 64] bfloat16 in smem
               b [1, 64, 64] float32 in smem
               c [1, 64, 64] bfloat16 in smem

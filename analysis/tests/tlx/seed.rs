@@ -44,7 +44,7 @@ fn phase_5_and_its_listing() {
               line 8: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 8704 bytes more, and 191488 bytes are free on sm_100
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: predicted, smem 32768, tmem 0
               spec: size Some(32768), extent Some(32768)
               qk [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               p [2, 64, 64] float16 in smem at Some(0) of Some(3): [[0, 8192], [16384, 24576]]
@@ -112,7 +112,7 @@ def kernel():
               b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: predicted, smem 32768, tmem 0
               shared: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
@@ -172,7 +172,7 @@ def kernel():
               b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 65536, tmem 0
+            kernel on sm_100: predicted, smem 65536, tmem 0
               shared: size Some(65536), extent Some(65536)
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
@@ -232,7 +232,7 @@ def kernel():
               line 7: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 16384 bytes more, and 199680 bytes are free on sm_100
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: predicted, smem 32768, tmem 0
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at Some(0) of Some(3): [[0, 8192], [16384, 24576]]
@@ -345,7 +345,7 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
               line 15: error [invalid-overlap] a nested reuse_group must have another group_type than its parent
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 4, tmem 128
+            kernel on sm_100: predicted, smem 4, tmem 128
               spec: size Some(65536), extent Some(128)
               qk_tiles [2, 128, 64] float32 in tmem at Some(0) of Some(2): [[0, 64], [64, 128]]
               p_tiles [2, 128, 64] bfloat16 in tmem at Some(0) of Some(3): [[0, 32], [64, 96]]
@@ -387,7 +387,7 @@ def kernel(BLOCK_M: tl.constexpr = 128):
               line 8: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 65536 bytes more, and 166912 bytes are free on sm_100
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 65536, tmem 0
+            kernel on sm_100: predicted, smem 65536, tmem 0
               spec: size Some(65536), extent Some(65536)
               a_tiles [2, 128, 64] float32 in smem at Some(0) of Some(2): [[0, 32768], [32768, 65536]]
               b_tiles [2, 128, 64] float32 in smem at Some(0) of Some(2): [[0, 32768], [32768, 65536]]
@@ -427,7 +427,7 @@ def kernel(BLOCK_M: tl.constexpr = 64):
               line 12: error [spec-too-small] not enough space for distinct allocations: need 32768 bytes, have 16384 bytes; make `buffer_size_bytes` larger, or remove it
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 65536, tmem 0
+            kernel on sm_100: predicted, smem 65536, tmem 0
               spec: size Some(65536), extent Some(65536)
               a_tiles [2, 64, 64] float32 in smem at Some(0) of Some(3): [[0, 16384], [32768, 49152]]
               b_tiles [2, 64, 64] float32 in smem at Some(16384) of Some(4): [[16384, 32768], [49152, 65536]]
@@ -460,7 +460,7 @@ def kernel():
               line 7: hint [reuse-advice] the members of `spec` share memory but would fit next to each other: as a distinct group they take 16384 bytes more, and 199680 bytes are free on sm_100
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: predicted, smem 32768, tmem 0
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float16 in smem at Some(0) of Some(3): [[0, 8192], [16384, 24576]]
@@ -493,7 +493,7 @@ def kernel():
               b [2, 64, 64] float32 in smem at Some(16384) of Some(5): [[16384, 32768], [49152, 65536]]
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 65536, tmem 0
+            kernel on sm_100: predicted, smem 65536, tmem 0
               spec: size Some(65536), extent Some(65536)
               a [2, 64, 64] float32 in smem at Some(0) of Some(3): [[0, 16384], [32768, 49152]]
               b [2, 64, 64] float32 in smem at Some(16384) of Some(4): [[16384, 32768], [49152, 65536]]
@@ -630,7 +630,7 @@ def kernel():
               line 7: error [invalid-overlap] a nested reuse_group must have another group_type than its parent
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: predicted, smem 32768, tmem 0
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]

@@ -18,9 +18,9 @@ import { planners, targets } from "../../vscode/src/schema";
 import { diagnostics, plain } from "./diagnostics";
 import { editor } from "./editors";
 import { examples } from "./examples";
-import { hints, refreshHints } from "./hints";
+import { hints } from "./hints";
 import { hoverKey } from "./hoverKey";
-import { lenses, refreshLenses } from "./lenses";
+import { lenses } from "./lenses";
 import { fromFragment, toFragment } from "./link";
 import type { Shared } from "./link";
 import { MapFrame } from "./map";
@@ -79,8 +79,8 @@ const client = new LSPClient({
 
 const source = editor(element("source"), "Kernel", "", [
   python(),
-  hints,
-  lenses,
+  hints.shown,
+  lenses.shown,
   quickFixKey(),
   hoverKey((text) => (element("spoken").textContent = text)),
   EditorView.updateListener.of(({ docChanged, selectionSet, startState, transactions, view }) => {
@@ -163,7 +163,7 @@ function told(found: lsp.Diagnostic[]): void {
   // A note may say that something is not known: that is not fine.
   const kind = errors.length > 0 ? "error" : warnings.length > 0 ? "warning" : first ? "unknown" : "fine";
   verdict(first ? `${counts}. Line ${first.range.start.line + 1}: ${plain(first.message)}` : "No errors, no warnings.", kind);
-  void Promise.all([refreshHints(source), refreshLenses(source)]).catch(() => {}); // the next text has others
+  void Promise.all([hints.refresh(source), lenses.refresh(source)]).catch(() => {}); // the next text has others
   void product.show(place());
 }
 

@@ -1,60 +1,30 @@
 /** Quick fixes, which the client's package does not have: below the message of a finding and, as in VS Code, by Ctrl-. at the cursor. */
 
 import { LSPPlugin } from "@codemirror/lsp-client";
-import { StateEffect, StateField } from "@codemirror/state";
 import type { Extension } from "@codemirror/state";
-import { keymap, showTooltip } from "@codemirror/view";
-import type { EditorView, Tooltip } from "@codemirror/view";
+import type { EditorView } from "@codemirror/view";
 import type * as lsp from "vscode-languageserver-protocol";
+
+import { cursorTooltip } from "./cursorTooltip";
+import type { Content } from "./cursorTooltip";
 
 /** Of `lsp.CodeActionTriggerKind`. */
 const byUser: lsp.CodeActionTriggerKind = 1;
 
-const change = StateEffect.define<Tooltip | null>();
-
-const menu = StateField.define<Tooltip | null>({
-  create: () => null,
-  update(tooltip, { docChanged, effects, selection }) {
-    const effect = effects.findLast((effect) => effect.is(change));
-    return effect ? (effect.value as Tooltip | null) : docChanged || selection ? null : tooltip;
-  },
-  provide: (field) => showTooltip.from(field),
-});
-
 export function quickFixKey(): Extension {
-  const show = (view: EditorView): boolean => {
-    void open(view).catch(() => {}); // the client has said it
-    return true;
-  };
-  const hide = (view: EditorView): boolean => {
-    const isShown = view.state.field(menu) !== null;
-    if (isShown) {
-      view.dispatch({ effects: change.of(null) });
-      view.focus();
-    }
-    return isShown;
-  };
-  return [menu, keymap.of([{ key: "Mod-.", run: show, preventDefault: true }, { key: "Escape", run: hide }])];
+  return cursorTooltip("Mod-.", menu);
 }
 
-async function open(view: EditorView): Promise<void> {
-  const { state } = view;
-  const at = state.selection.main.head;
-  const place = LSPPlugin.get(view)?.toPosition(at);
-  const buttons = place && (await fixes(view, { start: place, end: place }));
-  if (!buttons || view.state.doc !== state.doc) {
-    return;
+async function menu(view: EditorView): Promise<Content | undefined> {
+  const place = LSPPlugin.get(view)?.toPosition(view.state.selection.main.head);
+  if (!place) {
+    return undefined;
   }
+  const buttons = await fixes(view, { start: place, end: place });
   const dom = document.createElement("div");
   dom.className = "fixes";
   dom.append(...(buttons.length > 0 ? buttons : ["There is no quick fix here."]));
-  dom.addEventListener("keydown", ({ key }) => {
-    if (key === "Escape") {
-      view.dispatch({ effects: change.of(null) });
-      view.focus();
-    }
-  });
-  view.dispatch({ effects: change.of({ pos: at, above: false, create: () => ({ dom, mount: () => buttons[0]?.focus() }) }) });
+  return { dom, above: false, mount: () => buttons[0]?.focus() };
 }
 
 /** A button for each fix of a range, of the newest text. */

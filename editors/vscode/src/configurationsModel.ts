@@ -11,8 +11,10 @@ export interface OnDevice {
   verdict: "fits" | "exceeds" | "depends" | "refused" | "unknown";
   /** That the shared memory of a multiprocessor holds at once. */
   blocks: number | null;
-  /** The compiler says so. */
+  /** The compiler says so, and it is among what was predicted. */
   confirmed: boolean;
+  /** What was predicted, where the compiler says something that this rules out; all else is the compiler's. */
+  predicted?: { low: number; high: number | null; verdict: OnDevice["verdict"] };
 }
 
 export interface Configuration {
@@ -31,6 +33,8 @@ export interface KernelConfigurations {
   line: number;
   /** The kernel's own first. */
   devices: string[];
+  /** What nothing says and the numbers rest on, a sentence each. */
+  assumes?: string[];
   configurations: Configuration[];
 }
 
@@ -77,7 +81,7 @@ export function grouped(count: number): string {
 }
 
 /** `98,304`, `65,536 – 98,304`, `≥ 98,304`; `?` where nothing is known. */
-export function bytesText(on: OnDevice | null): string {
+export function bytesText(on: Pick<OnDevice, "low" | "high"> | null): string {
   if (!on || (on.high === null && on.low === 0)) {
     return "?";
   }
@@ -107,7 +111,8 @@ export function detail(on: OnDevice | null, device: string): string {
   }
   const share = bytesText(on) === "?" ? "" : `${on.high === null ? "at least " : ""}${percent(on)} % of `;
   const columns = on.columns > 0 ? `, ${grouped(on.columns)} columns of tensor memory` : "";
-  return `${device}: ${on.verdict}, ${share}${grouped(on.capacity)} bytes${columns}`;
+  const predicted = on.predicted ? `; the compiler contradicts the prediction of ${bytesText(on.predicted)} bytes` : "";
+  return `${device}: ${on.verdict}, ${share}${grouped(on.capacity)} bytes${columns}${predicted}`;
 }
 
 /** `9 of 12 fit sm_90; 4 do not fit sm_86`; what is not known is counted beside it: it must not read as if it did not fit. */
@@ -124,7 +129,8 @@ export function caption({ devices, configurations }: KernelConfigurations): stri
     }
     return exceeds === 0 ? `all fit ${device}` : `${exceeds} ${exceeds === 1 ? "does" : "do"} not fit ${device}${open}`;
   });
-  return parts.join("; ");
+  const contradicted = configurations.flatMap(({ on }) => on).filter((on) => on?.predicted).length;
+  return [...parts, ...(contradicted > 0 ? [`the compiler contradicts ${contradicted}`] : [])].join("; ");
 }
 
 /** A click on a head: ascending, then descending, then as in the source. */

@@ -64,6 +64,24 @@ export const configurations = new RequestType<{ textDocument: TextDocumentIdenti
   "tilefit/configurations",
 );
 
+/** What each kernel of a file is planned for, in text order: it need not be what the settings say. */
+export interface KernelPlannedFor {
+  kernel: string;
+  /** Of its function. */
+  range: Range;
+  /** The machine: `sm_90`, `ascend910b`. */
+  target: string;
+  planner: string;
+  /** Nothing names the machine. */
+  assumed: boolean;
+}
+
+export const plannedFor = new RequestType<
+  { textDocument: TextDocumentIdentifier },
+  { version: number; kernels: KernelPlannedFor[] },
+  void
+>("tilefit/plannedFor");
+
 /** What client, project and defaults come to. Sent at the start and after every change to clients that can `tilefitSettings`. */
 export interface SettingsInForce {
   target: string;

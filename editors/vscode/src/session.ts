@@ -3,8 +3,8 @@ import { DidChangeConfigurationNotification, ExecuteCommandRequest, State } from
 import type { BaseLanguageClient } from "vscode-languageclient";
 
 import { linked } from "./diagnosticPages";
-import { memoryMapChanged, settingsInForce } from "./protocol";
-import type { MemoryMapChanged } from "./protocol";
+import { memoryMapChanged, plannedFor, settingsInForce } from "./protocol";
+import type { KernelPlannedFor, MemoryMapChanged } from "./protocol";
 import { cells, servedBy, servers } from "./folders";
 import type { Served } from "./folders";
 import type { Runtime, Server } from "./runtime";
@@ -19,7 +19,7 @@ interface Running extends Served {
 export class Session implements vscode.Disposable {
   readonly output = vscode.window.createOutputChannel("tilefit", { log: true });
   readonly trace = vscode.window.createOutputChannel("tilefit trace");
-  private readonly status = new StatusItem();
+  private readonly status = new StatusItem((document) => this.plannedFor(document));
   private readonly didChangeAnswers = new vscode.EventEmitter<void>();
   private readonly didChangeMemoryMap = new vscode.EventEmitter<MemoryMapChanged>();
   private readonly didStart = new vscode.EventEmitter<void>();
@@ -55,6 +55,17 @@ export class Session implements vscode.Disposable {
   /** The client for a document, once its server knows the open documents; undefined when there is no server. */
   async ready(uri: vscode.Uri): Promise<BaseLanguageClient | undefined> {
     return this.started(servedBy(this.running, uri)?.client);
+  }
+
+  /** Undefined where the server does not run, or an edit overtook the question. */
+  private async plannedFor(document: vscode.TextDocument): Promise<KernelPlannedFor[] | undefined> {
+    const textDocument = { uri: document.uri.toString() };
+    try {
+      const client = await this.ready(document.uri);
+      return (await client?.sendRequest(plannedFor, { textDocument }))?.kernels;
+    } catch {
+      return undefined;
+    }
   }
 
   private async started(client: BaseLanguageClient | undefined): Promise<BaseLanguageClient | undefined> {
@@ -170,6 +181,7 @@ export class Session implements vscode.Disposable {
       if (newState === State.Running) {
         this.registerCommands(client.initializeResult?.capabilities.executeCommandProvider?.commands ?? []);
         this.status.running(server.version);
+        this.status.changed();
       } else if (newState === State.Stopped) {
         this.status.stopped();
       }

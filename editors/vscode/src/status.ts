@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
 import { servedBy } from "./folders";
-import type { SettingSource, SettingsInForce } from "./protocol";
+import type { KernelPlannedFor, SettingSource, SettingsInForce } from "./protocol";
 import { planners, targets } from "./schema";
 import { choose, chosen } from "./settings";
 
@@ -14,15 +14,24 @@ export class StatusItem implements vscode.Disposable {
   private background?: vscode.ThemeColor;
   /** Of each server that runs, once it has said so. */
   private settings: { folder?: vscode.WorkspaceFolder; inForce: SettingsInForce }[] = [];
+  /** What the kernels of the document in sight are planned for, as the server said last. */
+  private planned: { uri: string; kernels: KernelPlannedFor[] } = { uri: "", kernels: [] };
+  private waiting?: ReturnType<typeof setTimeout>;
 
-  constructor() {
+  /** `ask` is undefined where the server has no answer now. */
+  constructor(private readonly ask: (document: vscode.TextDocument) => Promise<KernelPlannedFor[] | undefined>) {
     this.item.name = "tilefit";
     this.item.command = "tilefit.switch";
     this.disposables = [
-      vscode.window.onDidChangeActiveTextEditor(() => this.show()),
+      vscode.window.onDidChangeActiveTextEditor(() => this.changed()),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
+        if (textEditor === vscode.window.activeTextEditor) {
+          this.show();
+        }
+      }),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
         if (document === vscode.window.activeTextEditor?.document) {
-          this.show();
+          this.changed();
         }
       }),
     ];
@@ -32,7 +41,36 @@ export class StatusItem implements vscode.Disposable {
 
   inForce(inForce: SettingsInForce, folder?: vscode.WorkspaceFolder): void {
     this.settings = [...this.settings.filter((one) => one.folder !== folder), { folder, inForce }];
+    this.changed();
+  }
+
+  /** What kernels are planned for may be something else now. */
+  changed(): void {
     this.show();
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => void this.learn(), pause);
+  }
+
+  private async learn(): Promise<void> {
+    const document = vscode.window.activeTextEditor?.document;
+    if (!document || !kernelsOf(document)) {
+      return;
+    }
+    const kernels = await this.ask(document);
+    if (kernels && document === vscode.window.activeTextEditor?.document) {
+      this.planned = { uri: document.uri.toString(), kernels };
+      this.show();
+    }
+  }
+
+  /** The kernel at the cursor, else the last one above it, else the first. */
+  private kernel(editor: vscode.TextEditor | undefined): KernelPlannedFor | undefined {
+    if (!editor || this.planned.uri !== editor.document.uri.toString()) {
+      return undefined;
+    }
+    const line = editor.selection.active.line;
+    const { kernels } = this.planned;
+    return kernels.findLast(({ range }) => range.start.line <= line) ?? kernels[0];
   }
 
   starting(): void {
@@ -56,6 +94,7 @@ export class StatusItem implements vscode.Disposable {
 
   dispose(): void {
     void vscode.commands.executeCommand("setContext", "tilefit.active", false);
+    clearTimeout(this.waiting);
     this.disposables.forEach((disposable) => disposable.dispose());
     this.item.dispose();
   }
@@ -67,30 +106,34 @@ export class StatusItem implements vscode.Disposable {
     this.show();
   }
 
-  /** The settings that kernels of a language are planned under, and where each comes from. */
-  private plan(uri: vscode.Uri | undefined, language: Language | undefined): { key: string; value: string; from: SettingSource }[] {
-    const settings = servedBy(this.settings, uri);
+  /** What the kernel at the cursor is planned for, and who says so; before that is known, what the settings are. */
+  private plan(editor: vscode.TextEditor | undefined, language: Language | undefined): Part[] {
+    const kernel = this.kernel(editor);
+    if (kernel && language !== "pypto") {
+      const from = kernel.assumed ? `assumed: nothing names the device of \`${kernel.kernel}\`` : `of \`${kernel.kernel}\``;
+      return [{ key: "GPU", value: kernel.target, from, mark: kernel.assumed ? " (assumed)" : "" }];
+    }
+    const settings = servedBy(this.settings, editor?.document.uri);
     if (!settings) {
       return [];
     }
     const { target, planner, arch, from } = settings.inForce;
-    const ofNpu = [
-      { key: "target", value: target, from: from.target },
-      { key: "planner", value: planner, from: from.planner },
-    ];
-    return language === "pypto" ? ofNpu : [{ key: "GPU", value: arch, from: from.arch }];
+    const part = (key: string, value: string, source: SettingSource): Part => {
+      return { key, value, from: source === "settings" ? "your settings" : source, mark: "" };
+    };
+    const ofNpu = [part("target", target, from.target), part("planner", planner, from.planner)];
+    return language === "pypto" ? ofNpu : [part("GPU", arch, from.arch)];
   }
 
   private show(): void {
-    const document = vscode.window.activeTextEditor?.document;
-    const language = document && kernelsOf(document);
+    const editor = vscode.window.activeTextEditor;
+    const language = editor && kernelsOf(editor.document);
     void vscode.commands.executeCommand("setContext", "tilefit.hasKernels", language !== undefined);
     void vscode.commands.executeCommand("setContext", "tilefit.kernels", language);
-    const inForce = this.plan(document?.uri, language);
-    this.item.text = `${this.icon} ${inForce.map(({ value }) => value).join(", ") || "tilefit"}`;
+    const inForce = this.plan(editor, language);
+    this.item.text = `${this.icon} ${inForce.map(({ value, mark }) => value + mark).join(", ") || "tilefit"}`;
     this.item.backgroundColor = this.background;
-    const shown = (from: SettingSource) => (from === "settings" ? "your settings" : from);
-    const plan = inForce.map(({ key, value, from }) => `* ${key}: ${value} (${shown(from)})\n`).join("");
+    const plan = inForce.map(({ key, value, from }) => `* ${key}: ${value} (${from})\n`).join("");
     const tooltip = new vscode.MarkdownString(
       `**tilefit**: ${this.detail}\n\n${plan}\nA click switches planner or target.\n\n` +
         "[Restart](command:tilefit.restart) · [Output](command:tilefit.showOutput) · [Memory map](command:tilefit.showMemoryMap)",
@@ -106,6 +149,18 @@ export class StatusItem implements vscode.Disposable {
       this.item.hide();
     }
   }
+}
+
+/** After an edit the server is asked what the kernels are planned for, in milliseconds. */
+const pause = 300;
+
+/** A part of what a kernel is planned for, and who says so. */
+interface Part {
+  key: string;
+  value: string;
+  from: string;
+  /** After the value, in the status bar. */
+  mark: string;
 }
 
 type Language = "pypto" | "tlx" | "triton";

@@ -55,7 +55,8 @@ function table(kernel: KernelConfigurations): HTMLTableElement {
   const columns = columnsOf(kernel);
   const head = make("thead", {}, [deviceHeads(kernel, columns), columnHeads(kernel, columns)]);
   const rows = sorted(kernel, sort).map((row) => line(kernel, columns, row));
-  return make("table", {}, [make("caption", {}, [caption(kernel)]), head, make("tbody", {}, rows)]) as HTMLTableElement;
+  const assumes = (kernel.assumes ?? []).map((assumed) => make("div", { class: "assumed" }, [`Assumed: ${assumed}`]));
+  return make("table", {}, [make("caption", {}, [caption(kernel), ...assumes]), head, make("tbody", {}, rows)]) as HTMLTableElement;
 }
 
 function deviceHeads(kernel: KernelConfigurations, columns: Column[]): HTMLElement {
@@ -112,6 +113,9 @@ function cell(kernel: KernelConfigurations, row: Configuration, column: Column):
   }
   if (on?.confirmed) {
     parts.push(" ", sign("✓", "confirmed by the compiler"));
+  }
+  if (on?.predicted) {
+    parts.push(" ", sign("≠", `by the compiler; predicted: ${bytesText(on.predicted)}`));
   }
   return make("td", told, parts);
 }

@@ -111,6 +111,29 @@ pub struct Configurations {
     pub version: i32,
 }
 
+/// Takes `{textDocument}`.
+pub const PLANNED_FOR: &str = "tilefit/plannedFor";
+
+/// What each kernel of a document is planned for, in text order.
+#[derive(Serialize)]
+pub struct PlannedFor {
+    pub kernels: Vec<KernelPlannedFor>,
+    /// Of the document.
+    pub version: i32,
+}
+
+#[derive(Serialize)]
+pub struct KernelPlannedFor {
+    pub kernel: String,
+    /// Of its function.
+    pub range: Range,
+    /// The machine: `sm_90`, `ascend910b`.
+    pub target: &'static str,
+    pub planner: &'static str,
+    /// Nothing names the machine.
+    pub assumed: bool,
+}
+
 /// Takes `{textDocument, position}`.
 pub const LOWERED_IR: &str = "tilefit/loweredIr";
 

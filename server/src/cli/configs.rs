@@ -66,6 +66,8 @@ enum Order {
 struct Report {
     schema: u32,
     files: Vec<OfFile>,
+    /// Configurations of which the compiler says something else than tilefit, on all devices together.
+    contradicted: usize,
 }
 
 #[derive(Serialize)]
@@ -113,19 +115,30 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         }
     }
     failures.extend(projects.problems());
+    let contradicted = contradicted(files.iter().flat_map(|of| &of.kernels));
     match arguments.format {
         Format::Table => {
             let tables = files.iter().flat_map(|of| of.kernels.iter().map(|kernel| table(&of.file, kernel)));
             print(&tables.collect::<Vec<_>>().join("\n"));
         }
         Format::Csv => print(&csv(&files)),
-        Format::Json => match serde_json::to_string(&Report { schema: 2, files }) {
+        Format::Json => match serde_json::to_string(&Report { schema: 2, files, contradicted }) {
             Ok(json) => print(&format!("{json}\n")),
             Err(error) => return fail(&format!("the table cannot be written as JSON: {error}")),
         },
     }
     failures.iter().for_each(|failure| complain(failure));
-    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) }
+    match (failures.is_empty(), contradicted) {
+        (false, _) => ExitCode::from(FAILURE),
+        (true, 0) => ExitCode::SUCCESS,
+        (true, _) => ExitCode::FAILURE,
+    }
+}
+
+/// How many of the configurations of some kernels the compiler contradicts, on all devices together.
+fn contradicted<'k>(kernels: impl Iterator<Item = &'k KernelConfigurations>) -> usize {
+    let cells = kernels.flat_map(|kernel| &kernel.configurations).flat_map(|row| &row.on).flatten();
+    cells.filter(|on| on.is_contradicted()).count()
 }
 
 /// `None` for a file without kernels, which is said of one that is named.
@@ -169,12 +182,14 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
     for row in &kernel.configurations {
         let values = row.values.values().cloned();
         let cells = row.on.iter().flat_map(cell);
-        let mark = match (row.selected, row.possible) {
-            (true, _) => "shown",
-            (_, true) => "possible",
-            _ => "",
+        let refusal = row.on.iter().flatten().find(|on| on.verdict == "refused").and_then(|on| on.reason.clone());
+        let mark = match (row.selected, row.possible, refusal) {
+            (.., Some(refusal)) => refusal,
+            (true, ..) => "shown".to_owned(),
+            (_, true, _) => "possible".to_owned(),
+            _ => String::new(),
         };
-        rows.push(values.chain(cells).chain([mark.to_owned()]).collect());
+        rows.push(values.chain(cells).chain([mark]).collect());
     }
     let fitting: Vec<String> = kernel
         .devices
@@ -189,31 +204,51 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
                 0 => String::new(),
                 depends => format!(", of {depends} it depends"),
             };
+            let refused = match count("refused") {
+                0 => String::new(),
+                refused => format!(", {refused} refused"),
+            };
             match all - fits - count("exceeds") - count("refused") - count("depends") {
-                0 => format!("{fits} of {all} fit {device}{depends}"),
-                unknown => format!("{fits} of {all} fit {device}{depends}, of {unknown} it is not known"),
+                0 => format!("{fits} of {all} fit {device}{depends}{refused}"),
+                unknown => format!("{fits} of {all} fit {device}{depends}{refused}, of {unknown} it is not known"),
             }
         })
         .collect();
+    let contradicted = match contradicted(std::iter::once(kernel)) {
+        0 => String::new(),
+        count => format!("; the compiler contradicts {count}"),
+    };
+    let assumes: String = kernel.assumes.iter().map(|assumed| format!("  assumes: {assumed}\n")).collect();
     let file = in_cell(file, kernel.cell);
-    format!("{file}:{}: {}: {}\n{}", kernel.line, kernel.kernel, fitting.join(", "), aligned(&rows))
+    let heading = format!("{file}:{}: {}: {}{contradicted}", kernel.line, kernel.kernel, fitting.join(", "));
+    format!("{heading}\n{}{assumes}", aligned(&rows))
 }
 
 /// Bytes, verdict, blocks.
 fn cell(on: &Option<OnDevice>) -> [String; 3] {
     let Some(on) = on else { return ["?".to_owned(), "not surveyed".to_owned(), String::new()] };
-    let bytes = match on.high {
-        Some(high) if high == on.low => high.to_string(),
-        Some(high) => format!("{}-{high}", on.low),
-        None => format!(">= {}", on.low),
+    let by = match &on.predicted {
+        Some(predicted) => format!(" by the compiler, predicted {}", amount(predicted.low, predicted.high)),
+        None if on.confirmed => " confirmed".to_owned(),
+        None => String::new(),
     };
-    let confirmed = if on.confirmed { " confirmed" } else { "" };
-    [bytes, format!("{}{confirmed}", on.verdict), on.blocks.map_or(String::new(), |blocks| blocks.to_string())]
+    // What the compiler refuses takes nothing.
+    let bytes = if on.verdict == "refused" { String::new() } else { amount(on.low, on.high) };
+    [bytes, format!("{}{by}", on.verdict), on.blocks.map_or(String::new(), |blocks| blocks.to_string())]
+}
+
+/// `98304`, `65536-98304`, `>= 65536`
+fn amount(low: u64, high: Option<u64>) -> String {
+    match high {
+        Some(high) if high == low => high.to_string(),
+        Some(high) => format!("{low}-{high}"),
+        None => format!(">= {low}"),
+    }
 }
 
 fn csv(files: &[OfFile]) -> String {
     let mut text =
-        "file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed,possible,reason\n"
+        "file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed,possible,reason,predicted_low,predicted_high,assumes\n"
             .to_owned();
     let kernels = files.iter().flat_map(|of| of.kernels.iter().map(|kernel| (&of.file, kernel)));
     for (file, kernel) in kernels {
@@ -221,6 +256,7 @@ fn csv(files: &[OfFile]) -> String {
             let values: Vec<_> = row.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
             for (device, on) in kernel.devices.iter().zip(&row.on) {
                 let Some(on) = on else { continue };
+                let predicted = on.predicted.as_ref();
                 let number = |value: Option<u64>| value.map_or(String::new(), |value| value.to_string());
                 let cells = [
                     in_cell(file, kernel.cell),
@@ -237,6 +273,9 @@ fn csv(files: &[OfFile]) -> String {
                     on.confirmed.to_string(),
                     row.possible.to_string(),
                     on.reason.clone().unwrap_or_default(),
+                    number(predicted.map(|it| it.low)),
+                    number(predicted.and_then(|it| it.high)),
+                    kernel.assumes.join("; "),
                 ];
                 text += &(cells.map(|cell| quoted(&cell)).join(",") + "\n");
             }

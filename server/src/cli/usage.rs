@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use annotate_snippets::renderer::{AnsiColor, Effects, Style};
+use tilefit_analysis::finding::Status;
 use tilefit_analysis::ide::plan_view::{Bounds, SpacePlan};
 use tilefit_analysis::ide::{KernelSummary, bytes};
 
@@ -36,13 +37,19 @@ pub(super) fn heading(path: &str, kernel: &KernelSummary, others: usize) -> Stri
 /// One line for each memory space that the kernel uses.
 pub(super) fn bars(kernel: &KernelSummary) -> String {
     kernel.spaces.iter().fold(String::new(), |mut text, (name, space)| {
-        let _ = writeln!(text, "  {name:10} {}", bar(name, space));
+        let _ = writeln!(text, "  {name:10} {}", bar(name, space, is_least(kernel)));
         text
     })
 }
 
-fn bar(memory: &str, space: &SpacePlan) -> String {
-    let used = used(memory, space.used, space.bounds);
+/// Whether the numbers of a kernel are the least that it takes: not all of it is known.
+pub(super) fn is_least(kernel: &KernelSummary) -> bool {
+    kernel.status == Status::Partial.name()
+}
+
+fn bar(memory: &str, space: &SpacePlan, is_least: bool) -> String {
+    let least = if is_least && space.used.is_some() { "≥ " } else { "" };
+    let used = format!("{least}{}", used(memory, space.used, space.bounds));
     let Some(capacity) = space.capacity.filter(|&capacity| capacity > 0) else {
         return format!("{used}, no limit known");
     };
@@ -57,8 +64,8 @@ fn bar(memory: &str, space: &SpacePlan) -> String {
         used if used >= capacity => CELLS,
         used => (used.saturating_mul(CELLS) / capacity).max(1),
     };
-    let percent = percent(most, capacity);
-    let style = match percent {
+    let of_most = percent(most, capacity);
+    let style = match of_most {
         0..90 => FITS,
         90..=100 => FULL,
         _ => OVER,
@@ -69,6 +76,8 @@ fn bar(memory: &str, space: &SpacePlan) -> String {
         Some(used) if used > capacity => format!(", {} over", amount(memory, used - capacity)),
         _ => String::new(),
     };
+    let of_least = space.bounds.filter(|_| space.used.is_none()).map_or(of_most, |it| percent(it.low, capacity));
+    let percent = if of_least < of_most { format!("{of_least}–{of_most}") } else { format!("{least}{of_most}") };
     format!("{cells} {used:>9} of {of:<9} {percent:>4} %{over}")
 }
 
@@ -99,3 +108,26 @@ fn number(memory: &str, amount: u64) -> String {
 
 /// That of a GPU is counted in columns, all other memory in bytes.
 const TENSOR_MEMORY: &str = "tmem";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(used: Option<u64>, bounds: Option<Bounds>) -> SpacePlan {
+        SpacePlan { used, bounds, capacity: Some(188_416), peak: 0, packing: None }
+    }
+
+    /// Nothing that may be more is drawn as one number.
+    #[test]
+    fn what_is_not_one_number_is_not_drawn_as_one() {
+        let drawn = |used, bounds, is_least| {
+            let line = bar("Vec", &space(used, bounds), is_least);
+            line[line.find("\u{1b}[0m").map_or(0, |at| at + 4)..].trim_start_matches(['░', ' ']).to_owned()
+        };
+        assert!(drawn(Some(131_072), None, false).ends_with("128 KiB of 184 KiB     70 %"));
+        assert!(drawn(Some(131_072), None, true).ends_with("≥ 128 KiB of 184 KiB   ≥ 70 %"));
+        let bounds = Some(Bounds { low: 32_768, high: Some(131_072) });
+        assert!(drawn(None, bounds, false).ends_with(" 18–70 %"));
+        assert!(drawn(None, Some(Bounds { low: 32_768, high: None }), false).ends_with("? %"));
+    }
+}

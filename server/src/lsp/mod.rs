@@ -72,6 +72,7 @@ pub(crate) fn serve() -> io::Result<()> {
         .custom_method(ext::MEMORY_MAP, Backend::memory_map)
         .custom_method(ext::WATCH_MEMORY_MAP, Backend::watch_memory_map)
         .custom_method(ext::CONFIGURATIONS, Backend::configurations)
+        .custom_method(ext::PLANNED_FOR, Backend::planned_for)
         .custom_method(ext::LOWERED_IR, Backend::lowered_ir)
         .custom_method(ext::TEXT_DOCUMENT_CONTENT, Backend::text_document_content)
         .custom_method(ext::CANCEL_PROGRESS, Backend::cancel_progress);

@@ -113,13 +113,29 @@ fn every_configuration_has_a_row() {
     "#]]
     .assert_eq(&run(&root, &["configs", "total.py", "--device", "sm_86"]));
     expect![[r#"
-        file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed,possible,reason
-        total.py,8,total,N=256 num_warps=8,sm_90,0,32,232448,0,fits,32,false,false,the compiler chooses the layouts of registers
-        total.py,8,total,N=512 num_warps=4,sm_90,0,16,232448,0,fits,32,false,false,the compiler chooses the layouts of registers
+        file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed,possible,reason,predicted_low,predicted_high,assumes
+        total.py,8,total,N=256 num_warps=8,sm_90,0,32,232448,0,fits,32,false,false,the compiler chooses the layouts of registers,,,
+        total.py,8,total,N=512 num_warps=4,sm_90,0,16,232448,0,fits,32,false,false,the compiler chooses the layouts of registers,,,
         exit 0
     "#]]
     .assert_eq(&run(&root, &["configs", "total.py", "--format", "csv", "--sort", "source"]));
     let several = run(&root, &["configs", "total.py", ".", "--format", "json"]);
     assert!(several.starts_with("{\"schema\":2,\"files\":[{\"file\":\"total.py\""), "{several}");
     assert!(run(&root, &["configs", "total.py", "--device", "sm_1"]).ends_with("exit 2\n"));
+}
+
+/// A prediction that the compiler contradicts stays to be seen beside what the compiler says, is counted, and fails.
+#[test]
+fn a_configuration_that_the_compiler_contradicts_shows_both() {
+    let root = directory("configs-contradicted", &[("total.py", TUNED.as_bytes())]);
+    // 32 bytes for each, where the second has room for 16 at most.
+    python(
+        &root,
+        "say({\"id\": asked[\"id\"], \"by\": {\"name\": \"triton\", \"version\": \"3.9.0\"}, \"shared\": 32, \"buffers\": []})",
+    );
+    let table = run(&root, &["configs", "total.py", "--confirm", "--sort", "source"]);
+    assert!(table.contains("the compiler contradicts 1") && table.ends_with("exit 1\n"), "{table}");
+    assert!(table.contains("fits by the compiler, predicted 0-16") && table.contains("fits confirmed"), "{table}");
+    let json = run(&root, &["configs", "total.py", "--confirm", "--format", "json"]);
+    assert!(json.contains(r#""contradicted":1"#) && json.contains(r#""predicted":{"low":0,"high":16"#), "{json}");
 }

@@ -1,16 +1,15 @@
 //! What is known of a name in a kernel of Gluon or plain Triton.
 
-use std::fmt::Write;
-
 use tilefit_syntax::TextRange;
 
 use crate::db::{JitKernel, TracedKernel};
 use crate::ide::formatting;
 use crate::ide::hover::{Hover, name_at};
-use crate::ide::traced::hover::{occupancy, place, sharers};
+use crate::ide::traced::hover::{assumptions, occupancy, place, sharers};
 use crate::ide::traced::{placed_at, scenarios, title};
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::Origin;
+use crate::triton::assumed;
 use crate::triton::plan::Occupant;
 use crate::triton::trace::Dialect;
 
@@ -34,10 +33,8 @@ fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKern
     let traced = &jit.traced;
     let mut text =
         format!("`{}` on {}: {}\n\n{}", jit.name, traced.arch, title(traced), occupancy(context, placed, traced));
-    for assumed in super::assumed(traced) {
-        let _ = writeln!(text, "* assumed: {assumed}");
-    }
-    text.push_str(&scenarios::markdown(super::table(context, placed), 0));
+    text.push_str(&assumptions(traced));
+    text.push_str(&scenarios::markdown(context, placed, super::table(context, placed), jit.selected));
     text.push_str(&super::possible::markdown(context, placed.unit));
     text
 }
@@ -51,11 +48,12 @@ pub(super) fn describe(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &Jit
     let module = if is_gluon { "gl" } else { "tl" };
     let rows = place(context, placed, jit, at)?;
     Some(format!(
-        "```python\n{}: {shape} {}.{}\n```\n\n| | |\n|---|---|\n{rows}| of the kernel | {} |\n",
+        "```python\n{}: {shape} {}.{}\n```\n\n| | |\n|---|---|\n{rows}| of the kernel | {}{} |\n",
         buffer.name,
         module,
         buffer.dtype,
-        title(jit)
+        title(jit),
+        assumed::mark(&jit.assumed)
     ))
 }
 

@@ -11,10 +11,12 @@ use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
 use crate::db::{self, Dumped, JitKernel, ScenarioTable, TracedKernel, Unit};
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, Severity};
+use crate::finding::Finding;
 use crate::ir::{Origin, Reason};
 use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
+use crate::triton::assumed;
 use crate::triton::device::Compiler;
 use crate::triton::plan::Placed;
 use crate::triton::trace;
@@ -173,6 +175,10 @@ impl KernelView for View<'_> {
         self.0.traced.arch.name()
     }
 
+    fn is_target_assumed(&self) -> bool {
+        !self.0.traced.is_device_told()
+    }
+
     fn planner(&self) -> &'static str {
         planner(self.0.traced.compiler)
     }
@@ -194,8 +200,14 @@ impl KernelView for View<'_> {
     }
 
     fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
+        let fitting = scenarios::fitting(table(context, placed));
+        if let Some(Finding { at, .. }) = self.0.traced.failed_assert() {
+            let line = context.line(placed.range(*at).start);
+            return format!("refused: the `static_assert` on line {line} fails{fitting}");
+        }
         let possible = possible::fitting(context, placed.unit);
-        title(&self.0.traced) + &scenarios::fitting(table(context, placed)) + &possible
+        let assumed = assumed::mark(&self.0.traced.assumed);
+        title(&self.0.traced) + &assumed + &fitting + &possible
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
@@ -211,11 +223,11 @@ impl KernelView for View<'_> {
         Details {
             tiles: self.0.traced.planned.plan.placed.iter().map(tile).collect(),
             specs: Vec::new(),
-            scenarios: scenarios::views(table(context, placed), 0),
+            scenarios: scenarios::views(context, placed, table(context, placed), self.0.selected),
             more_scenarios: table(context, placed).map_or(0, |table| table.more),
             uncompared: Vec::new(),
             marks: Vec::new(),
-            assumes: assumed(&self.0.traced),
+            assumes: traced::assumes(&self.0.traced),
             compiler: None,
         }
     }
@@ -223,13 +235,18 @@ impl KernelView for View<'_> {
     fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
         let traced = &self.0.traced;
         let mut all: Vec<Diagnostic> = traced.findings.iter().map(|finding| found(placed, finding)).collect();
+        if traced.failed_assert().is_none() {
+            all.extend(self.0.refused.first().map(|(nth, finding)| passed_over(placed, *nth, self.0, finding)));
+        }
         let unknown = traced.notes.iter().map(|note| not_modelled(placed, note)).chain(unknown_sizes(placed, traced));
-        let exceeds = too_much(context, placed, traced);
+        let least = || db::jit_least(context.db, placed.unit);
+        let exceeds = too_much(context, placed, traced, &least);
         match self.0.dialect {
             // Its authors chose none of what follows from that, so that they are told once, where it may matter, and on no device that is assumed.
             trace::Dialect::Triton => {
                 all.extend(unknown.take(usize::from(traced.program.multiplies)));
-                all.extend(exceeds.into_iter().filter(|it| it.code != Code::MayNotFit || traced.is_told));
+                all.extend(exceeds.into_iter().filter(|it| it.code != Code::MayNotFit || traced.is_device_told()));
+                all.extend(possible::too_wide(context, placed, self.0));
             }
             _ => all.extend(unknown.chain(exceeds)),
         }
@@ -269,6 +286,24 @@ fn table<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db S
     db::jit_scenario_table(context.db, placed.unit).as_ref()
 }
 
+/// Autotuning passes over configurations that a `static_assert` refuses: a word about the first of them, at the assertion.
+fn passed_over(placed: &PlacedUnit<'_>, nth: usize, jit: &JitKernel, finding: &Finding) -> Diagnostic {
+    let others = match jit.refused.len() {
+        1 => String::new(),
+        refused => format!(" (and {} more)", refused - 1),
+    };
+    Diagnostic {
+        severity: Severity::Hint,
+        message: format!(
+            "this `static_assert` fails for configuration {} of {}{others}, which is never compiled; the memory shown is of configuration {}",
+            nth + 1,
+            jit.scenarios,
+            jit.selected + 1
+        ),
+        ..found(placed, finding)
+    }
+}
+
 /// Said once for all sizes that a value is missing for.
 fn unknown_sizes(placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Option<Diagnostic> {
     let plan = &traced.planned.plan;
@@ -287,13 +322,6 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Option<Diagn
         message: format!("some sizes are unknown: {first}{more}"),
         related: Vec::new(),
     })
-}
-
-/// What nothing says and the plan rests on, one sentence each.
-pub(super) fn assumed(traced: &TracedKernel) -> Vec<String> {
-    let device = (!traced.is_told).then(|| format!("the device is {} (none is named)", traced.arch));
-    let warps = (!traced.are_warps_told).then(|| "the kernel has 4 warps (no number is given)".to_owned());
-    device.into_iter().chain(warps).collect()
 }
 
 /// By whose rules memory is given out.

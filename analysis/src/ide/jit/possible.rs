@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
-use crate::db::{self, CameTo, Unit, Verdict, Weighed};
+use crate::db::{self, CameTo, JitKernel, Unit, Verdict, Weighed};
+use crate::diagnostics::Code;
 use crate::eval::Constant;
-use crate::ide::Context;
+use crate::ide::diagnostics::Diagnostic;
 use crate::ide::traced::scenarios::display;
+use crate::ide::{Context, PlacedUnit};
 use crate::triton::scenario::Scenario;
 
 /// Lines of the table in a hover.
@@ -29,6 +31,32 @@ pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>) -> String {
         },
         _ => String::new(),
     }
+}
+
+/// A word where the kernel fits with some element types of its pointers, which nothing names, and with others not.
+pub(super) fn too_wide(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel) -> Option<Diagnostic> {
+    let traced = &jit.traced;
+    if traced.untyped.is_empty() || !traced.is_device_told() {
+        return None;
+    }
+    let weighed = in_force(context, placed.unit)?;
+    let names = names(weighed);
+    let exceeding = weighed.ways.iter().filter(|(_, came_to)| came_to.verdict == Verdict::Exceeds);
+    let (way, came_to) = exceeding.max_by_key(|(_, came_to)| came_to.smem.0)?;
+    // What else is open has its own rows in the table, and any number of them is too large.
+    if !names.iter().all(|name| traced.untyped.contains_key(name)) || came_to.smem.0 <= came_to.capacity.0 {
+        return None;
+    }
+    let types: Vec<String> = names.iter().map(|name| format!("`{name}` is {}", value(way, name))).collect();
+    let message = format!(
+        "the kernel may not fit: it needs {} bytes of shared memory if {}, which nothing says; {} has {} a block",
+        came_to.smem.0,
+        types.join(" and "),
+        traced.arch,
+        came_to.capacity.0
+    );
+    let (range, code) = (placed.range(traced.name_origin), Code::MayNotFit);
+    Some(Diagnostic { range, code, severity: code.severity(), message, related: Vec::new() })
 }
 
 /// A table of what is possible, for a hover.

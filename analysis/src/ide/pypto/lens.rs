@@ -38,7 +38,8 @@ pub(super) fn dumps<'db>(context: &Context<'db>, unit: Unit<'db>, kernels: Range
 }
 
 pub(super) fn fill(plan: &Plan) -> String {
-    let spaces: Vec<_> = plan.spaces.iter().map(bar).collect();
+    let is_least = matches!(plan.status, Status::Partial | Status::Bounded);
+    let spaces: Vec<_> = plan.spaces.iter().map(|space| bar(space, is_least)).collect();
     match (plan.status, spaces.is_empty()) {
         (Status::NotModelled, _) => "not modelled".to_owned(),
         (_, true) => "no tiles".to_owned(),
@@ -50,15 +51,16 @@ pub(super) fn fill(plan: &Plan) -> String {
 }
 
 /// `Vec ██░░░░░░ 36 %`, `Vec ████████ ⚠ 105 %, 8 KiB over`, or the bytes where the target has no limit. The last cell is for a memory that has
-/// nothing left: what is left must be seen.
-fn bar(space: &SpaceUse) -> String {
+/// nothing left: what is left must be seen. `is_least`: it may be more, `Vec ██░░░░░░ ≥ 36 %`.
+fn bar(space: &SpaceUse, is_least: bool) -> String {
     const CELLS: u64 = 8;
+    let least = if is_least { "≥ " } else { "" };
     let Some(capacity) = space.capacity.filter(|&capacity| capacity > 0) else {
-        return format!("{} {}", space.space, formatting::bytes(space.used));
+        return format!("{} {least}{}", space.space, formatting::bytes(space.used));
     };
     let filled = (space.used.saturating_mul(CELLS) / capacity).clamp(u64::from(space.used > 0), CELLS) as usize;
     let (full, free) = ("█".repeat(filled), "░".repeat(CELLS as usize - filled));
-    format!("{} {full}{free} {}", space.space, formatting::fullness(space.used, capacity))
+    format!("{} {full}{free} {least}{}", space.space, formatting::fullness(space.used, capacity))
 }
 
 #[cfg(test)]

@@ -168,6 +168,11 @@ impl language::KernelView for View<'_> {
         self.plan().target.name()
     }
 
+    /// Kernels name none: the settings do, or it is the default of the language.
+    fn is_target_assumed(&self) -> bool {
+        false
+    }
+
     fn planner(&self) -> &'static str {
         self.plan().planner.name()
     }

@@ -9,7 +9,7 @@ use crate::db::{self, TlxKernel};
 use crate::eval::Constant;
 use crate::ide::hover::Hover;
 use crate::ide::traced;
-use crate::ide::traced::hover::occupancy;
+use crate::ide::traced::hover::{assumptions, occupancy};
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::{Origin, Reason};
 use crate::tlx::kernel::{Buffer, BufferKind, Known, Spec};
@@ -38,9 +38,9 @@ pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKer
 fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
     let mut text = format!("`{}` on {}: {}\n", tlx.kernel.name, tlx.plan.arch, title(tlx));
     if let Some(traced) = &tlx.traced {
-        let _ = write!(text, "\n{}", occupancy(context, placed, traced));
+        let _ = write!(text, "\n{}{}", occupancy(context, placed, traced), assumptions(traced));
     }
-    text.push_str(&scenarios::markdown(super::table(context, placed), tlx.selected));
+    text.push_str(&scenarios::markdown(context, placed, super::table(context, placed), tlx.selected));
     text
 }
 

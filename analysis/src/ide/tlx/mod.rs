@@ -21,6 +21,7 @@ use crate::project::Config;
 use crate::tlx::language::{canonical, has_tlx};
 use crate::tlx::plan::PlacedBuffer;
 use crate::tlx::{Backing, BufferId, SpecId};
+use crate::triton::assumed::{self, Assumed};
 use crate::triton::plan::{Occupant, Placed};
 use crate::triton::tensor_memory::requested_columns;
 use crate::vocabulary;
@@ -149,13 +150,17 @@ impl KernelView for View<'_> {
         self.0.plan.arch.name()
     }
 
+    fn is_target_assumed(&self) -> bool {
+        self.0.traced.as_ref().is_some_and(|traced| !traced.is_device_told())
+    }
+
     fn planner(&self) -> &'static str {
         self.0.plan.rules.name()
     }
 
     fn status(&self) -> Status {
         let status = self.0.plan.status(&self.0.kernel);
-        match (&self.0.traced, status) {
+        let status = match (&self.0.traced, status) {
             // The buffers are known: how far the rest is decides.
             (Some(_), Status::Exact | Status::Partial) => {
                 let both = |is: fn(Amount) -> bool| memories(self.0).iter().all(|memory| is(memory.used));
@@ -166,7 +171,8 @@ impl KernelView for View<'_> {
                 }
             }
             _ => status,
-        }
+        };
+        if status == Status::Exact && !assumed(self.0).is_empty() { Status::Predicted } else { status }
     }
 
     fn reasons(&self) -> Vec<String> {
@@ -214,7 +220,8 @@ impl KernelView for View<'_> {
             // The allocator knows better than a sum of buffers.
             all.retain(|it| it.code != Code::CapacityExceeded);
             all.extend(traced.findings.iter().map(|finding| found(placed, finding)));
-            all.extend(traced::too_much(context, placed, traced));
+            let least = || db::tlx_least(context.db, placed.unit);
+            all.extend(traced::too_much(context, placed, traced, &least));
         }
         all
     }
@@ -326,11 +333,11 @@ fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> D
     Details {
         tiles,
         specs: kernel.spec_ids().map(|id| spec_view(context, placed, tlx, id)).collect(),
-        scenarios: scenarios::views(table(context, placed), tlx.selected),
+        scenarios: scenarios::views(context, placed, table(context, placed), tlx.selected),
         more_scenarios: table(context, placed).map_or(0, |table| table.more),
         uncompared: Vec::new(),
         marks: Vec::new(),
-        assumes: Vec::new(),
+        assumes: assumed(tlx).iter().map(Assumed::to_string).collect(),
         compiler: None,
     }
 }
@@ -431,13 +438,18 @@ fn title(tlx: &TlxKernel) -> String {
     format!("{}{partly}", parts.join(" · "))
 }
 
+/// What nothing says and the plan rests on.
+fn assumed(tlx: &TlxKernel) -> &[Assumed] {
+    tlx.traced.as_ref().map_or(&[], |traced| &traced.assumed)
+}
+
 fn table<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db ScenarioTable> {
     db::tlx_scenario_table(context.db, placed.unit).as_ref()
 }
 
 /// With what the scenarios come to.
 fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
-    title(tlx) + &scenarios::fitting(table(context, placed))
+    title(tlx) + &assumed::mark(assumed(tlx)) + &scenarios::fitting(table(context, placed))
 }
 
 fn of_spec(tlx: &TlxKernel, id: SpecId) -> Placement<'_> {

@@ -40,6 +40,11 @@ pub(in crate::ide) fn occupancy(context: &Context<'_>, placed: &PlacedUnit<'_>, 
     text
 }
 
+/// What nothing says and the plan rests on, a line each.
+pub(in crate::ide) fn assumptions(traced: &TracedKernel) -> String {
+    traced.assumed.iter().map(|assumed| format!("* assumed: {assumed}\n")).collect()
+}
+
 /// Rows of a table: where the buffer lies that is bound at a place, how long it lives, and what shares its memory.
 pub(in crate::ide) fn place(
     context: &Context<'_>,

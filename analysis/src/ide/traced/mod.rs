@@ -11,11 +11,12 @@ use crate::db::TracedKernel;
 use crate::diagnostics::{Code, Severity};
 use crate::ir::Origin;
 use crate::memory::Status;
+use crate::triton::assumed::{Assumed, Hint};
 use crate::triton::device::{Arch, Compiler, out_of_resource};
 use crate::triton::plan::{Occupant, Placed, Total};
 use crate::triton::program::{Buffer, Memory};
 
-use super::diagnostics::Diagnostic;
+use super::diagnostics::{Diagnostic, RelatedRange};
 use super::language::{self, Amount, Extent, Placement, Site};
 use super::plan_view::TilePlan;
 use super::{Context, PlacedUnit, formatting};
@@ -45,10 +46,16 @@ pub(in crate::ide) fn status(traced: &TracedKernel) -> Status {
     let both = |is: fn(&Total) -> bool| is(&plan.shared) && is(&plan.tensor);
     match (both(|total| total.exactly().is_some()), traced.compiler) {
         (true, Some(Compiler::Fork)) => Status::Predicted,
+        (true, _) if !traced.assumed.is_empty() => Status::Predicted,
         (true, _) => Status::Exact,
         (false, _) if both(|total| total.high.is_some()) => Status::Bounded,
         (false, _) => Status::Partial,
     }
+}
+
+/// What nothing says and the plan rests on, one sentence each.
+pub(in crate::ide) fn assumes(traced: &TracedKernel) -> Vec<String> {
+    traced.assumed.iter().map(Assumed::to_string).collect()
 }
 
 /// Buffers that have a name in the kernel's own text, each once.
@@ -148,70 +155,152 @@ fn most(is_tmem: bool) -> u64 {
     all.max().unwrap_or(0)
 }
 
-/// An error where a memory cannot hold the kernel, and a word where it may not.
+/// An error where a memory cannot hold the kernel, and a word where it may not. `least`: bytes and columns that it takes whatever the options are
+/// that the plan assumes.
 pub(in crate::ide) fn too_much(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
     traced: &TracedKernel,
+    least: &dyn Fn() -> Option<(u64, u64)>,
 ) -> Vec<Diagnostic> {
     let plan = &traced.planned.plan;
     let spaces = [
-        ("shared memory", "bytes", &plan.shared, traced.arch.smem(), false),
-        ("tensor memory", "columns", &plan.tensor, traced.arch.tmem(), true),
+        Space {
+            name: "shared memory",
+            unit: "bytes",
+            total: &plan.shared,
+            capacity: traced.arch.smem(),
+            is_tmem: false,
+        },
+        Space {
+            name: "tensor memory",
+            unit: "columns",
+            total: &plan.tensor,
+            capacity: traced.arch.tmem(),
+            is_tmem: true,
+        },
     ];
     let mut all = Vec::new();
-    for (memory, unit, total, capacity, is_tmem) in spaces {
-        let high = total.high.unwrap_or(0);
-        let (code, verdict) = match () {
-            // A device without such a memory is none that the kernel is for.
-            () if capacity == 0 => continue,
-            () if total.low > capacity => (Code::CapacityExceeded, "needs"),
-            () if high > capacity => (Code::MayNotFit, "may need"),
-            () => continue,
+    // A device without such a memory is none that the kernel is for.
+    for space in spaces.into_iter().filter(|space| space.capacity > 0) {
+        let Some(footing) = space.footing(traced, least) else { continue };
+        let severity = match footing {
+            Footing::Device => Severity::Warning,
+            _ => footing.code().severity(),
         };
-        let amount = amount(total);
-        let over = match code {
-            Code::CapacityExceeded => format!(", {} too many", total.low - capacity),
-            _ => String::new(),
+        all.push(Diagnostic {
+            range: placed.range(traced.name_origin),
+            code: footing.code(),
+            severity,
+            message: space.message(traced, footing),
+            related: space.related(context, placed, traced),
+        });
+    }
+    all
+}
+
+/// A memory of a kernel.
+struct Space<'k> {
+    name: &'static str,
+    unit: &'static str,
+    total: &'k Total,
+    capacity: u64,
+    is_tmem: bool,
+}
+
+/// What it rests on that a kernel is too much for a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Footing {
+    /// On nothing.
+    Sure,
+    /// It would not be too much for another device.
+    Device,
+    /// On options of the launch that are assumed.
+    Options,
+    /// It may take less.
+    Bounds,
+}
+
+impl Footing {
+    fn code(self) -> Code {
+        match self {
+            Footing::Sure | Footing::Device => Code::CapacityExceeded,
+            Footing::Options | Footing::Bounds => Code::MayNotFit,
+        }
+    }
+}
+
+impl Space<'_> {
+    /// `None` where the kernel fits.
+    fn footing(&self, traced: &TracedKernel, least: &dyn Fn() -> Option<(u64, u64)>) -> Option<Footing> {
+        if self.total.low <= self.capacity {
+            return (self.total.high.unwrap_or(0) > self.capacity).then_some(Footing::Bounds);
+        }
+        let in_any_case = match traced.assumes_options() {
+            true => least().map_or(0, |(bytes, columns)| if self.is_tmem { columns } else { bytes }),
+            false => self.total.low,
         };
         // More than every device has is too much wherever the kernel runs.
-        let is_certain = traced.is_told || total.low > most(is_tmem);
-        let device = match is_certain {
-            true => format!("{} has {capacity} a block", traced.arch),
-            false => format!(
-                "{arch}, which is assumed, has {capacity} a block: `# tilefit: target={arch}` says which it is",
-                arch = traced.arch
-            ),
+        Some(match traced.is_device_told() || in_any_case > most(self.is_tmem) {
+            _ if in_any_case <= self.capacity => Footing::Options,
+            true => Footing::Sure,
+            false => Footing::Device,
+        })
+    }
+
+    fn message(&self, traced: &TracedKernel, footing: Footing) -> String {
+        let Space { name, unit, total, capacity, .. } = self;
+        let amount = amount(total);
+        let over = total.low.saturating_sub(*capacity);
+        let device = match traced.assumed.first() {
+            Some(Assumed::Device(arch, hint)) if footing != Footing::Sure => {
+                let which = match hint {
+                    Hint::Nothing => "which is assumed",
+                    Hint::File => "the only device that the file speaks of",
+                };
+                format!("{arch}, {which}, has {capacity} a block: `# tilefit: target={arch}` says which it is")
+            }
+            _ => format!("{} has {capacity} a block", traced.arch),
         };
-        let severity = match code.severity() {
-            Severity::Error if !is_certain => Severity::Warning,
-            severity => severity,
-        };
-        let here: Vec<&Placed> = plan.placed.iter().filter(|it| is_tensor(traced, it) == is_tmem).collect();
+        match footing {
+            Footing::Bounds => {
+                let because = total.reasons.first().map_or_else(String::new, |reason| format!(": {reason}"));
+                format!("the kernel may need {amount} {unit} of {name}; {device}{because}")
+            }
+            Footing::Options => {
+                let options = traced.assumed.iter().filter(|it| !matches!(it, Assumed::Device(..)));
+                let options: Vec<String> = options.map(Assumed::short).collect();
+                let options = options.join(", ");
+                format!(
+                    "the kernel may not fit: it needs {amount} {unit} of {name} with {options}, which nothing gives; {device}"
+                )
+            }
+            Footing::Sure | Footing::Device => {
+                let least = if total.exactly().is_some() { "" } else { "at least " };
+                // The compiler's words are quoted only where the number in them is the compiler's.
+                let words = match total.exactly().filter(|_| traced.assumed.is_empty()) {
+                    Some(exactly) => format!(": {}", out_of_resource(name, exactly, *capacity)),
+                    None => String::new(),
+                };
+                format!("the kernel needs {amount} {unit} of {name}, {least}{over} too many; {device}{words}")
+            }
+        }
+    }
+
+    /// What is live where most of the memory is taken.
+    fn related(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Vec<RelatedRange> {
+        let here: Vec<&Placed> =
+            traced.planned.plan.placed.iter().filter(|it| is_tensor(traced, it) == self.is_tmem).collect();
         let (_, at) = map::peak(&here);
         let mut live: Vec<&&Placed> = here.iter().filter(|it| it.live.start <= at && at < it.live.end).collect();
         live.sort_by_key(|it| std::cmp::Reverse(it.low));
         let related = live.iter().map(|it| {
             let occupied = occupied(context, placed, traced, it);
-            super::diagnostics::RelatedRange {
-                range: occupied.range,
-                message: format!("`{}` takes {} {unit}", occupied.name, it.high),
-            }
+            let message = format!("`{}` takes {} {}", occupied.name, it.high, self.unit);
+            RelatedRange { range: occupied.range, message }
         });
-        let because = match (code, total.reasons.first()) {
-            (Code::MayNotFit, Some(reason)) => format!(": {reason}"),
-            (Code::CapacityExceeded, _) => format!(": {}", out_of_resource(memory, total.low, capacity)),
-            _ => String::new(),
-        };
-        all.push(Diagnostic {
-            range: placed.range(traced.name_origin),
-            code,
-            severity,
-            message: format!("the kernel {verdict} {amount} {unit} of {memory}{over}; {device}{because}"),
-            related: related.collect(),
-        });
+        related.collect()
     }
-    all
 }
 
 #[cfg(test)]

@@ -5,13 +5,20 @@ use std::fmt::Write;
 
 use crate::db::{ScenarioRow, ScenarioTable};
 use crate::eval::Constant;
+use crate::finding::Note;
 use crate::ide::plan_view::ScenarioView;
+use crate::ide::{Context, PlacedUnit};
 
 /// Lines of the table in a hover.
 const MOST_LINES: usize = 24;
 
 /// Empty where there are fewer than two scenarios.
-pub(in crate::ide) fn views(table: Option<&ScenarioTable>, selected: usize) -> Vec<ScenarioView> {
+pub(in crate::ide) fn views(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    table: Option<&ScenarioTable>,
+    selected: usize,
+) -> Vec<ScenarioView> {
     let Some(table) = table else { return Vec::new() };
     let differing = differing(&table.rows);
     let view = |row: &ScenarioRow| {
@@ -23,9 +30,24 @@ pub(in crate::ide) fn views(table: Option<&ScenarioTable>, selected: usize) -> V
         values.extend(row.scenario.arch.map(|arch| ("arch".to_owned(), arch.to_string())));
         let came_to = row.came_to.clone();
         let (smem, tmem, verdict) = (came_to.smem.0, came_to.tmem.0, came_to.verdict.name());
-        ScenarioView { index: row.index, values, smem, tmem, verdict, selected: row.index == selected, came_to }
+        let refusal = came_to.refusal.as_ref().map(|note| refused(context, placed, note));
+        ScenarioView {
+            index: row.index,
+            values,
+            smem,
+            tmem,
+            verdict,
+            refusal,
+            selected: row.index == selected,
+            came_to,
+        }
     };
     table.rows.iter().map(view).collect()
+}
+
+/// `line 8: a `static_assert` fails, so the compiler refuses the kernel`
+pub(in crate::ide) fn refused(context: &Context<'_>, placed: &PlacedUnit<'_>, note: &Note) -> String {
+    format!("line {}: {}", context.line(placed.range(note.at).start), note.reason)
 }
 
 /// The parameters that do not have the same value everywhere.
@@ -42,18 +64,30 @@ fn differing(rows: &[ScenarioRow]) -> Vec<&String> {
 }
 
 /// A table of the scenarios, the one in force in bold.
-pub(in crate::ide) fn markdown(table: Option<&ScenarioTable>, selected: usize) -> String {
+pub(in crate::ide) fn markdown(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    table: Option<&ScenarioTable>,
+    selected: usize,
+) -> String {
     let mut text = String::new();
-    let views = views(table, selected);
+    let views = views(context, placed, table, selected);
     let (Some(table), Some(first)) = (table, views.first()) else { return text };
     let names: Vec<&String> = first.values.keys().collect();
     let heads: String = names.iter().map(|name| format!(" {name} |")).collect();
     let rules = "---|".repeat(names.len());
     let (fits, known) = table.fits;
     let first = if table.is_cut { "the first " } else { "" };
+    let refusals = match table.refused {
+        0 => String::new(),
+        refused => format!(" The compiler refuses {refused}."),
+    };
     let _ = match known {
-        0 => writeln!(text, "\nOf no configuration all sizes are known.\n"),
-        known => writeln!(text, "\n{fits} of {first}{known} configurations of known size fit.\n"),
+        0 if table.refused == table.rows.len() + table.more => {
+            writeln!(text, "\nThe compiler refuses every configuration.\n")
+        }
+        0 => writeln!(text, "\nOf no configuration all sizes are known.{refusals}\n"),
+        known => writeln!(text, "\n{fits} of {first}{known} configurations of known size fit.{refusals}\n"),
     };
     let _ = writeln!(text, "| |{heads} SMEM ≥ | TMEM | |\n|---|{rules}---|---|---|");
     for (row, view) in table.rows.iter().zip(&views).take(MOST_LINES) {
@@ -61,7 +95,10 @@ pub(in crate::ide) fn markdown(table: Option<&ScenarioTable>, selected: usize) -
             names.iter().map(|name| format!(" {} |", view.values.get(*name).map_or("?", String::as_str))).collect();
         let number = row.index + 1;
         let number = if view.selected { format!("**{number}**") } else { number.to_string() };
-        let _ = writeln!(text, "| {number} |{values} {} | {} | {} |", view.smem, view.tmem, view.verdict);
+        let _ = match &view.refusal {
+            Some(refusal) => writeln!(text, "| {number} |{values} | | refused: {refusal} |"),
+            None => writeln!(text, "| {number} |{values} {} | {} | {} |", view.smem, view.tmem, view.verdict),
+        };
     }
     let more = views.len().saturating_sub(MOST_LINES) + table.more;
     if more > 0 {
@@ -77,14 +114,17 @@ pub(in crate::ide) fn markdown(table: Option<&ScenarioTable>, selected: usize) -
     text
 }
 
-/// ` · fits 3 of 8 configurations`; nothing where none is known.
+/// ` · fits 3 of 8 configurations · 1 refused`; nothing where none is known.
 pub(in crate::ide) fn fitting(table: Option<&ScenarioTable>) -> String {
-    match table {
-        Some(ScenarioTable { fits: (fits, known), is_cut, .. }) if *known > 0 => {
-            let first = if *is_cut { "the first " } else { "" };
-            format!(" · fits {fits} of {first}{known} configurations")
-        }
-        _ => String::new(),
+    let Some(ScenarioTable { fits: (fits, known), refused, is_cut, .. }) = table else { return String::new() };
+    let first = if *is_cut { "the first " } else { "" };
+    let fits = match known {
+        0 => String::new(),
+        known => format!(" · fits {fits} of {first}{known} configurations"),
+    };
+    match refused {
+        0 => fits,
+        refused => format!("{fits} · {refused} refused"),
     }
 }
 

@@ -267,8 +267,10 @@ pub(super) fn for_both_units(kernel: &mut Kernel, mut setup: Vec<Stmt>) -> Vec<S
     let shared = setup.iter().take_while(|stmt| visit::call_of(stmt).is_some_and(sets_up_a_queue)).count();
     let body = setup.split_off(shared);
     let mut substitution = Substitution::with_blocks_apart();
+    let broadcast = broadcast_shapes(kernel, &body);
     let replay = rewrite::copy(kernel, &body, &mut substitution);
     note_units(kernel, &substitution);
+    retype_broadcasts(kernel, broadcast, &substitution);
     let mut passed_through = Substitution::default();
     let replay = rewrite::expand_leaves(replay, &mut |stmt, out| replay_leaf(kernel, &mut passed_through, stmt, out));
     let condition = fold::binary(ScalarBinary::Eq, Scalar::Var(unit), Scalar::Int(0));
@@ -395,12 +397,7 @@ fn replay_leaf(kernel: &mut Kernel, passed_through: &mut Substitution, mut stmt:
 fn empty(kernel: &mut Kernel, var: VarId, call: Call) -> Call {
     let padded = layout::tile_arg(kernel, &call, 0).filter(|_| call.op.op().view == View::Padded);
     let padded = padded.and_then(|tile| tile.binding.clone());
-    let broadcast = broadcast_shape(kernel, &call);
     let Type::Tile(tile) = &mut kernel.var_mut(var).ty else { return call };
-    // What a row and a column make is a row, once the column has become one for the instruction.
-    if let Some(shape) = broadcast {
-        tile.shape = shape;
-    }
     tile.view.valid_shape = Some(vec![Scalar::Int(0); tile.shape.len()]);
     if !matches!(call.op, OpId::LOAD | OpId::SLICE | OpId::TRANSPOSE) {
         // The result's type is deduced anew, which loses the slot of a declared allocation where it does not come with the operand.
@@ -416,11 +413,29 @@ fn empty(kernel: &mut Kernel, var: VarId, call: Call) -> Call {
     Call { op: OpId::CREATE, args: vec![Operand::List(shape)], attrs, origin: call.origin }
 }
 
-fn broadcast_shape(kernel: &Kernel, call: &Call) -> Option<Vec<u64>> {
-    let Shape::Broadcast(_) = call.op.op().shape else { return None };
-    match deduce(call, &kernel.vars, &FxHashMap::default()) {
-        Ok(Type::Tile(tile)) => Some(tile.shape),
-        _ => None,
+/// What calls make of their operands as the first unit has them. A variable that was a column keeps its type when the column beside it
+/// becomes a row for the instruction (`resolve_backend_op_layouts_pass.cpp`), but the call then gives rows of columns: a tile that is both.
+fn broadcast_shapes(kernel: &Kernel, body: &[Stmt]) -> Vec<(VarId, Vec<u64>)> {
+    let mut shapes = Vec::new();
+    visit::statements(body, &mut |stmt| {
+        let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
+        let Shape::Broadcast(_) = call.op.op().shape else { return };
+        if let Ok(Type::Tile(tile)) = deduce(call, &kernel.vars, &FxHashMap::default()) {
+            shapes.push((*var, tile.shape));
+        }
+    });
+    shapes
+}
+
+/// The second unit's variables have the types of the calls (`split_vector_kernel_pass.cpp`, `BuildNoSplitLane1ReplayStmts`); calls that read
+/// them keep theirs.
+fn retype_broadcasts(kernel: &mut Kernel, shapes: Vec<(VarId, Vec<u64>)>, copies: &Substitution) {
+    for (var, shape) in shapes {
+        if let Some(copy) = copies.var_of(var)
+            && let Type::Tile(tile) = &mut kernel.var_mut(copy).ty
+        {
+            tile.shape = shape;
+        }
     }
 }
 

@@ -50,16 +50,12 @@ pub(super) fn loaded(kernel: &Kernel, body: &[Stmt]) -> Vec<VarId> {
         }
         _ => {}
     });
-    // What a loop carries into an operation is what goes into the loop; outer loops come first.
-    loop {
-        let before = used.len();
-        for (iter, init) in inits.iter().rev() {
-            if used.contains(iter) {
-                used.insert(*init);
-            }
-        }
-        if used.len() == before {
-            break;
+    // What a loop carries into an operation is what goes into the loop. The compiler stops there where that is carried by a loop around it:
+    // its cast to a variable misses what loops carry (`convert_tensor_to_tile_ops_pass.cpp`, `TraceIterArgInitValues`).
+    let is_carried = |var: VarId| kernel.var(var).role == Role::IterArg;
+    for (iter, init) in inits {
+        if used.contains(&iter) && !is_carried(init) {
+            used.insert(init);
         }
     }
     kernel.params.iter().copied().filter(|param| used.contains(param) && is_tensor(kernel, *param)).collect()

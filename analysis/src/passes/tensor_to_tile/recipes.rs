@@ -3,7 +3,7 @@
 
 use super::{Conversion, Site, extents};
 use crate::diagnostics::Code;
-use crate::ir::{Attr, AttrName, Call, Dtype, Operand, Rejection, Scalar, TileType, Type, Why};
+use crate::ir::{Attr, AttrName, Call, Dtype, Operand, Rejection, Role, Scalar, TileType, Type, Why};
 use crate::memory::sizes::tile_bytes;
 use crate::ops::OpId;
 use crate::target::Space;
@@ -90,6 +90,12 @@ impl Conversion<'_> {
         if self.written.contains(&in_memory) {
             let message = format!(
                 "`{name}` was written in parts and is in global memory, but `{}` takes values on chip; use a window of it: `{name}[...]`",
+                call.op.op().name
+            );
+            self.kernel.rejections.push(Rejection::new(call.origin, Code::InvalidOperand, message));
+        } else if self.kernel.var(in_memory).role == Role::IterArg {
+            let message = format!(
+                "`{name}` is handed from loop to loop and stays in global memory, but `{}` takes values on chip: the compiler loads what comes from outside for one loop only; load it before the loops, with `{name} = {name}[...]`",
                 call.op.op().name
             );
             self.kernel.rejections.push(Rejection::new(call.origin, Code::InvalidOperand, message));

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use tilefit_syntax::ast::{Ast, BoolOp, CompareOp, Expr, ExprId, Function, Stmt};
+use tilefit_syntax::ast::{Ast, Function};
 
 use crate::eval::{self, Constant, Scope};
 use crate::finding::{Origin, Reason, Remedy};
 
 use super::super::kernel::Param;
-use super::super::language;
 use crate::eval::Imports;
-use crate::triton::scenario::{Scenario, is_constexpr};
+use crate::triton::scenario::{Scenario, asserted, is_constexpr};
 
 /// Values of the parameters: the scenario, the default, what a `static_assert` says, the launches.
 pub(super) fn params(
@@ -21,17 +20,7 @@ pub(super) fn params(
     scenario: &Scenario,
     launch: &BTreeMap<String, (Constant, String)>,
 ) -> Vec<Param> {
-    let mut asserted = BTreeMap::new();
-    for &stmt in &function.body {
-        if let Stmt::Expr(call) = ast.stmt(stmt)
-            && let Expr::Call { func, args } = ast.expr(*call)
-            && ast.dotted(*func).and_then(|path| language::canonical(imports, &path)).as_deref()
-                == Some("tl.static_assert")
-            && let Some(condition) = args.first()
-        {
-            equalities(ast, condition.value, scope, &mut asserted);
-        }
-    }
+    let mut asserted = asserted(ast, function, scope, imports);
     let param = |param: &tilefit_syntax::ast::Param| {
         let name = ast.name(param.name)?.to_owned();
         let is_constexpr = param.annotation.is_some_and(|annotation| is_constexpr(ast, imports, annotation));
@@ -53,22 +42,4 @@ pub(super) fn params(
         Some(Param { name, at: Origin::Expr(param.name), value, from, is_constexpr })
     };
     function.params.iter().filter_map(param).collect()
-}
-
-/// `NAME == constant` out of a condition and its conjuncts.
-fn equalities(ast: &Ast, condition: ExprId, scope: &dyn Scope, facts: &mut BTreeMap<String, (Constant, String)>) {
-    match ast.expr(condition) {
-        Expr::Bool2 { op: BoolOp::And, left, right } => {
-            equalities(ast, *left, scope, facts);
-            equalities(ast, *right, scope, facts);
-        }
-        Expr::Compare { left, rest } => {
-            let [(CompareOp::Eq, right)] = rest.as_slice() else { return };
-            let Some(name) = ast.name(*left) else { return };
-            if let value @ (Constant::Int(_) | Constant::Bool(_)) = eval::evaluate(ast, *right, scope) {
-                facts.insert(name.to_owned(), (value, "a `static_assert`".to_owned()));
-            }
-        }
-        _ => {}
-    }
 }

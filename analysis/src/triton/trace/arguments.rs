@@ -95,6 +95,15 @@ impl Tracer<'_> {
         }
     }
 
+    /// The element type of what a pointer leads to, on which the bytes of a block hang; why it is not known.
+    pub(super) fn led_to(&mut self, pointer: &Scalar) -> Result<Dtype, Reason> {
+        match pointer.dtype {
+            Dtype::UNTOLD => Err(self.no_number(pointer.id, "bf16")),
+            dtype if dtype.is_pointer() && dtype != Dtype::POINTER_TO_ANY => Ok(dtype.element()),
+            _ => Err(Reason::new("what a descriptor leads to is not known")),
+        }
+    }
+
     /// The element type of something of which nobody says what it is.
     fn any(&mut self) -> Dtype {
         self.has_any = true;
@@ -126,7 +135,8 @@ impl Tracer<'_> {
     /// The value of an expression that stands in a text of its own, and sees what a place sees.
     pub(super) fn python(&mut self, home: super::Home, text: &str) -> Option<Value> {
         let (ast, expr) = expression(text)?;
-        let mut frame = Frame { ast, home, function: 0, names: Default::default(), call: None, is_host: true };
+        let mut frame =
+            Frame { ast, home, function: 0, names: Default::default(), call: None, is_host: true, loops: 0 };
         self.is_scenario = true;
         let value = self.value(&mut frame, expr);
         self.is_scenario = false;

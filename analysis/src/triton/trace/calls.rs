@@ -116,6 +116,7 @@ impl Tracer<'_> {
 
     /// A call of a function that is not inlined.
     fn call_apart(&mut self, frame: &mut Frame, expr: ExprId, function: &Rc<Function>, args: Args) -> Value {
+        self.check_apart(frame, expr, &function.name, &args);
         let values = args.all();
         let operands = self.operands(frame, expr, &values);
         self.open();
@@ -173,6 +174,7 @@ impl Tracer<'_> {
             names: function.names.as_deref().map(copied).unwrap_or_default(),
             call: Some(frame.call.unwrap_or(Origin::Expr(expr))),
             is_host: frame.is_host || is_host(function),
+            loops: 0,
         };
         let named = self.named.take();
         let nesting = std::mem::take(&mut self.nesting);
@@ -245,6 +247,7 @@ impl Tracer<'_> {
                         names: FxHashMap::default(),
                         call: frame.call,
                         is_host: true,
+                        loops: 0,
                     };
                     self.value(&mut around, default)
                 }
@@ -351,9 +354,12 @@ impl Tracer<'_> {
                     },
                 };
                 self.is_flattened = args.named("flatten").and_then(Value::truth) == Some(true);
+                let keeps = args.named("disallow_acc_multi_buffer").and_then(Value::truth);
+                self.keeps_accumulators = keeps == Some(true);
                 if args.named("warp_specialize").and_then(Value::truth) == Some(true) && !self.is_amd() {
                     self.specialized.get_or_insert(frame.call.unwrap_or(Origin::Expr(iter)));
                 }
+                self.unrolls = args.get(4, "loop_unroll_factor").and_then(Value::int).unwrap_or(1);
                 return match (&*name, from.int(), to.int(), by.int()) {
                     ("static_range", Some(from), Some(to), Some(by)) => super::statements::unrolled(from, to, by),
                     ("static_range", ..) => Rounds::Unknown(Reason::new("the bounds of `static_range` are not known")),

@@ -178,7 +178,8 @@ impl Tracer<'_> {
                 Value::Class(Rc::new(Class { name: name.into(), header, methods, home }))
             }
             Definition::Expression { ast, expr, element, home } => {
-                let mut frame = Frame { ast, home, function: 0, names: Default::default(), call: None, is_host: true };
+                let mut frame =
+                    Frame { ast, home, function: 0, names: Default::default(), call: None, is_host: true, loops: 0 };
                 let value = self.value(&mut frame, expr);
                 match (element, value.elements()) {
                     (None, _) => value,
@@ -233,6 +234,7 @@ impl Tracer<'_> {
                     Expr::Tuple(indices) => indices.clone(),
                     _ => vec![index],
                 };
+                self.check_index(frame, expr, &indices);
                 let kept: Vec<bool> =
                     indices.iter().map(|&index| matches!(ast.expr(index), Expr::Slice { .. })).collect();
                 self.indexed(frame, expr, tensor.clone(), &kept)

@@ -7,7 +7,7 @@ use tilefit_syntax::ast::{BinaryOp, ExprId};
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
-use super::super::layouts::{Compiler, Layout, inference, mma_v2_layout, mma_v3_layout};
+use super::super::layouts::{self, Compiler, Layout, inference, mma_v2_layout, mma_v3_layout};
 use super::super::products::{Machine, Unit};
 use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use, ValueId, bytes_of, elements};
 use super::super::shared_layout::{Cga, Nvmma, SharedLayout, TensorMemoryLayout, shape_of_cta};
@@ -17,7 +17,7 @@ use super::registers::Asked;
 use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
 use super::{Dialect, Emitted, Frame, Made, Tracer, identity, not_modelled};
 use crate::diagnostics::Code;
-use crate::finding::{Finding, Origin, Reason, Remedy};
+use crate::finding::{Reason, Remedy};
 
 /// Functions on each element of tensors, whose result has the type of what they are given.
 const ELEMENTWISE: [&str; 46] = [
@@ -131,8 +131,46 @@ const EFFECTS: [&str; 58] = [
     "thread_barrier",
 ];
 
-/// Reductions along an axis to one value.
-const REDUCTIONS: [&str; 7] = ["sum", "max", "min", "xor_sum", "reduce_or", "argmax", "argmin"];
+/// Functions that Triton 3.8 has and 3.9 has not, and what does the same in both.
+const REMOVED: [(&str, Option<&str>); 7] = [
+    ("tma.async_copy_global_to_shared", Some("tma.async_load")),
+    ("tma.async_copy_global_to_shared_im2col", Some("tma.async_load_im2col")),
+    ("tma.async_copy_shared_to_global", Some("tma.async_store")),
+    ("async_copy.async_copy_global_to_shared", Some("async_copy.async_load")),
+    ("mbarrier.fence_init_release_cluster", None),
+    ("cluster.arrive", None),
+    ("cluster.wait", None),
+];
+
+/// Copies through descriptors, with the position and the name of the buffer.
+const COPIES: [(&str, usize, &str); 14] = [
+    ("tma.async_load", 3, "result"),
+    ("tma.async_copy_global_to_shared", 3, "result"),
+    ("tma.async_load_im2col", 4, "result"),
+    ("tma.async_copy_global_to_shared_im2col", 4, "result"),
+    ("tma.async_gather", 4, "result"),
+    ("tma.async_store", 2, "src"),
+    ("tma.async_copy_shared_to_global", 2, "src"),
+    ("tma.async_scatter", 3, "src"),
+    ("tma.async_atomic_add", 2, "src"),
+    ("tma.async_atomic_min", 2, "src"),
+    ("tma.async_atomic_max", 2, "src"),
+    ("tma.async_atomic_and", 2, "src"),
+    ("tma.async_atomic_or", 2, "src"),
+    ("tma.async_atomic_xor", 2, "src"),
+];
+
+/// Reductions along an axis to one value, with what they take behind the tensor and the axis (`triton/language/standard.py`).
+const REDUCTIONS: [(&str, &[&str]); 8] = [
+    ("sum", &["keep_dims", "dtype"]),
+    ("max", &["return_indices", "return_indices_tie_break_left", "keep_dims"]),
+    ("min", &["return_indices", "return_indices_tie_break_left", "keep_dims"]),
+    ("xor_sum", &["keep_dims"]),
+    ("reduce_or", &["keep_dims"]),
+    ("argmax", &["tie_break_left", "keep_dims"]),
+    ("argmin", &["tie_break_left", "keep_dims"]),
+    ("reduce", &["combine_fn", "keep_dims"]),
+];
 
 /// What is not modelled, but is known to do nothing beside giving a result.
 const PURE: [&str; 3] = ["bitonic_merge", "cat", "swizzle2d"];
@@ -191,12 +229,22 @@ impl Tracer<'_> {
         if let Some(value) = self.library_call(frame, expr, name, &args) {
             return value;
         }
+        self.check_removed(frame, expr, name);
         if let Some(&effect) = EFFECTS.iter().find(|&&known| known == name) {
             if name.starts_with("tma.") {
                 self.takes_descriptor(&args);
+                self.check_copied(frame, expr, name, &args);
             }
-            let operands = self.operands(frame, expr, &args.all());
-            self.effect(frame, expr, effect, operands);
+            match args.get(2, "acc").cloned() {
+                Some(Value::TensorMemory(acc)) if name == "tcgen05_mma" => {
+                    let adds = args.named("use_acc").cloned();
+                    self.tensor_product(frame, expr, effect, (&args, &acc, adds), false);
+                }
+                _ => {
+                    let operands = self.operands(frame, expr, &args.all());
+                    self.effect(frame, expr, effect, operands);
+                }
+            }
             // It tells barriers when it is done.
             if let Some(barriers) = args.named("mbarriers").filter(|it| !matches!(it, Value::None)) {
                 let barriers = self.operands(frame, expr, std::slice::from_ref(barriers));
@@ -207,8 +255,8 @@ impl Tracer<'_> {
         if let Some(&name) = ELEMENTWISE.iter().find(|&&known| known == name) {
             return self.each_element(frame, expr, name, &args);
         }
-        if let Some(&name) = REDUCTIONS.iter().find(|&&known| known == name) {
-            return self.reduction(frame, expr, name, &args);
+        if let Some(&(name, params)) = REDUCTIONS.iter().find(|(known, _)| *known == name) {
+            return self.reduction(frame, expr, (name, params), &args);
         }
         if name.starts_with("atomic_") || name.starts_with("buffer_atomic_") {
             return self.atomic(frame, expr, &args);
@@ -223,7 +271,10 @@ impl Tracer<'_> {
                 }
                 None => Value::tuple([]),
             },
-            "static_assert" => Value::None,
+            "static_assert" => {
+                self.static_assert(frame, expr, &args);
+                Value::None
+            }
             "get_current_target" => Value::Language("current_target".into()),
             "num_warps" => Value::Int(self.warps as i64),
             "num_ctas" => Value::Int(self.launch.ctas as i64),
@@ -250,6 +301,33 @@ impl Tracer<'_> {
             "range" | "static_range" => unknown("`range` outside a `for`"),
             "warp_specialize" => self.warp_specialize(frame, expr, &args),
             _ => self.layout_call(name, &args).unwrap_or_else(|| self.memory_call(frame, expr, name, args)),
+        }
+    }
+
+    /// Says where a function is called that the compiler has no longer.
+    fn check_removed(&mut self, frame: &Frame, expr: ExprId, name: &str) {
+        if self.launch.dialect != Dialect::Gluon || self.launch.hardware.compiler != Compiler::Triton39 {
+            return;
+        }
+        let Some((_, instead)) = REMOVED.iter().find(|(removed, _)| *removed == name) else { return };
+        let message = match instead {
+            Some(instead) => format!("Triton 3.9 has no `{name}`: `{instead}` does the same, in Triton 3.8 too"),
+            None => format!("Triton 3.9 has no `{name}`, which Triton 3.8 has"),
+        };
+        self.refuse(frame, expr, Code::Rejected, message);
+    }
+
+    /// Copies through descriptors take buffers of one kind of layout (`verifyTMAEncoding` in `lib/Dialect/TritonNvidiaGPU/IR/Ops.cpp`).
+    fn check_copied(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) {
+        let Some(&(_, place, parameter)) = COPIES.iter().find(|(copy, ..)| *copy == name) else { return };
+        let Some(Value::Shared(Shared { layout: Some(layout), shape, dtype, .. })) = args.get(place, parameter) else {
+            return;
+        };
+        if !matches!(**layout, SharedLayout::Nvmma(_)) {
+            let message = format!(
+                "the buffer of a copy through a descriptor has an `NVMMASharedLayout`, and this one has another layout; `gl.NVMMASharedLayout.get_default_for({shape:?}, gl.{dtype})` is one that fits"
+            );
+            self.refuse(frame, expr, Code::InvalidOperand, message);
         }
     }
 
@@ -446,7 +524,6 @@ impl Tracer<'_> {
                 }
                 _ => unknown("`split` of something"),
             },
-            "reduce" => self.reduction(frame, expr, "reduce", &args),
             "associative_scan" | "cumsum" | "cumprod" => self.scan(frame, expr, name, &args),
             "gather" => self.gather(frame, expr, &args),
             "histogram" => self.histogram(frame, expr, &args),
@@ -510,6 +587,9 @@ impl Tracer<'_> {
                 other => other,
             },
             _ => {
+                if let Some(reason) = self.block_pointers(frame, expr, name) {
+                    return self.unknown_call(frame, expr, reason, &args);
+                }
                 let Value::Unknown(reason) = not_modelled(name) else { return Value::None };
                 match PURE.iter().find(|&&known| known == name) {
                     Some(name) => self.unknown_result(frame, expr, name, reason, &args),
@@ -651,10 +731,7 @@ impl Tracer<'_> {
             let reason = reason.unwrap_or_else(|| Reason::new("a product of something else than tensors"));
             return self.unknown_call(frame, expr, reason, args);
         };
-        if self.launch.dialect == Dialect::Triton
-            && let Some(message) = not_multiplied(&one, &two)
-        {
-            self.refuse(frame, expr, Code::InvalidOperand, message);
+        if self.check_product(frame, expr, [&one, &two], args) {
             return unknown("a product that the compiler refuses");
         }
         if let (true, Some((name, example))) =
@@ -676,10 +753,16 @@ impl Tracer<'_> {
             _ if one.dtype.bits == 64 => one.dtype,
             _ => Dtype::named("float32"),
         };
-        let is_exact = match (args.get(3, "input_precision"), args.get(4, "allow_tf32")) {
-            (Some(Value::Str(precision)), _) => &**precision != "tf32",
-            (_, Some(allowed)) => allowed.truth() != Some(true),
-            _ => self.is_amd(),
+        let is_single = one.dtype.is_floating() && one.dtype.bits == 32;
+        let (is_exact, parts) = match (args.get(3, "input_precision"), args.get(4, "allow_tf32")) {
+            (Some(Value::Str(precision)), _) => match &**precision {
+                "tf32" => (false, 1),
+                "tf32x3" if is_single && !self.is_amd() => (false, 2),
+                "bf16x3" | "bf16x6" if is_single && !self.is_amd() => (false, 3),
+                _ => (true, 1),
+            },
+            (_, Some(allowed)) => (allowed.truth() != Some(true), 1),
+            _ => (self.is_amd(), 1),
         };
         let operands = self.operands(frame, expr, &args.all());
         let op = Emitted {
@@ -697,16 +780,52 @@ impl Tracer<'_> {
             result: tile(&shape, dtype),
             is_left_at_hand: false,
             is_exact,
+            parts,
+            needs: [None, None],
+            warps: None,
         };
         // What becomes of a tensor that is multiplied with itself is not modelled.
         let is_square = one.id == two.id;
         self.program.is_guessed |= is_square;
         let of_instruction = self.layout_of_product(id, &product);
-        let layout = if is_square { self.choice_for(id) } else { of_instruction };
+        let is_other = is_square || parts > 1;
+        let layout = if is_other { self.choice_for(id) } else { of_instruction };
         let is_left_at_hand = one.dtype.bits == 16 && self.feeds(&one.layout, &layout);
-        let product = Product { is_left_at_hand, ..product };
+        let needs = [(0, &one), (1, &two)].map(|(nth, operand)| self.is_exchanged(nth, operand, &layout));
+        let warps = match self.uncontested(&layout).as_deref() {
+            Some(Layout::Mma { warps_per_cta, .. }) => Some(warps_per_cta.clone()),
+            _ => None,
+        };
+        let product = Product { is_left_at_hand, needs, warps, ..product };
         self.program.products.insert(id, product);
         Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
+    }
+
+    /// Whether threads have to exchange an operand before it is multiplied.
+    fn is_exchanged(&self, nth: u32, operand: &Tensor, product: &Registers) -> Option<bool> {
+        let (from, parent) = (self.uncontested(&operand.layout)?, self.uncontested(product)?);
+        // Where warps have the same elements, the compiler finds ways within a warp that are not modelled.
+        let is_spread = |layout: &Layout| match (layout, operand.shape.as_slice()) {
+            (Layout::Mma { warps_per_cta, .. }, &[rows, columns]) => {
+                rows >= 16 * u64::from(warps_per_cta[0]) && columns >= 8 * u64::from(warps_per_cta[1])
+            }
+            _ => false,
+        };
+        let across = |layout: &Layout| match (layout, operand.shape.as_slice()) {
+            (Layout::Mma { warps_per_cta, .. }, &[rows, columns]) => match nth {
+                0 => rows >= 16 * u64::from(warps_per_cta[0]),
+                _ => columns >= 8 * u64::from(warps_per_cta[1]),
+            },
+            _ => false,
+        };
+        if !is_spread(&from) || !across(&parent) {
+            return None;
+        }
+        let k_width = 32 / operand.dtype.bits.clamp(1, 32);
+        let to = Layout::DotOperand { operand: nth, parent, k_width };
+        let shape = super::registers::narrow(&operand.shape).ok()?;
+        let bytes = layouts::conversion_bytes(&shape, operand.dtype.bits, &from, &to, &self.launch.hardware);
+        bytes.ok().map(|bytes| bytes > 0)
     }
 
     /// Whether the result of a product, in its own layout, may go into another one from the left as it is: all warps are along the rows.
@@ -738,6 +857,14 @@ impl Tracer<'_> {
         };
         let (warps, bits) = (self.warps as u32, product.operands[0].bits);
         let layout = match machine.unit(product) {
+            Unit::TensorCores if self.learnt.related.to_none.contains(&id) => mma_v2_layout(&shape, warps, false),
+            Unit::TensorCores if agree && self.learnt.related.to_others.contains(&id) => {
+                mma_v2_layout(&shape, warps, true)
+            }
+            Unit::TensorCores if self.launch.dialect == Dialect::Triton && here.len() > 1 => {
+                mma_v2_layout(&shape, warps, false)
+                    .filter(|it| agree && mma_v2_layout(&shape, warps, true).as_ref() == Some(it))
+            }
             Unit::TensorCores if agree => either_way(&|chained| mma_v2_layout(&shape, warps, chained)),
             Unit::Wgmma => either_way(&|chained| mma_v3_layout(&shape, bits, warps, chained)),
             Unit::Tcgen05 if self.launch.dialect == Dialect::Triton => {
@@ -843,6 +970,7 @@ impl Tracer<'_> {
         if let Some(reason) = pointer.and_then(|pointer| self.untold_pointer(pointer)) {
             return Value::Unknown(reason);
         }
+        self.check_access(frame, expr, pointer, args, true);
         match pointer {
             Some(Value::Tensor(tensor)) => {
                 self.note_pipelined_load(frame, expr);
@@ -936,6 +1064,16 @@ impl Tracer<'_> {
             let value = Tensor { layout: self.choice_for(value.id), ..value.clone() };
             operands.extend(self.stored_globally(frame, expr, pointers, &value));
         }
+        if let (true, Some(Value::Tensor(pointers))) = (self.launch.dialect.leaves_layouts(), place) {
+            // Pointers that are made of what was loaded, such as the bins of a count, are not computed anew in it.
+            let own = Registers::Loaded(self.coalesced(pointers));
+            let others = args.all().into_iter().skip(1).filter(is_mask);
+            for value in others.chain([Value::Tensor(pointers.clone())]) {
+                if let Value::Tensor(tensor) = value {
+                    operands.push(self.as_chosen(frame, expr, &tensor, &own).id);
+                }
+            }
+        }
         let is_tensor = |value: &&Value| matches!(value, Value::Tensor(_));
         let tensor = match place {
             Some(Value::Tensor(tensor)) => Some(tensor.clone()),
@@ -1014,7 +1152,17 @@ impl Tracer<'_> {
         }
     }
 
-    fn reduction(&mut self, frame: &mut Frame, expr: ExprId, name: &'static str, args: &Args) -> Value {
+    fn reduction(
+        &mut self,
+        frame: &mut Frame,
+        expr: ExprId,
+        (name, params): (&'static str, &[&str]),
+        args: &Args,
+    ) -> Value {
+        let given = |wanted: &str| {
+            let position = params.iter().position(|&param| param == wanted)?;
+            args.get(2 + position, wanted)
+        };
         let inputs = match args.get(0, "input") {
             Some(Value::Tensor(tensor)) => vec![tensor.clone()],
             Some(Value::Unknown(reason)) => return Value::Unknown(reason.clone()),
@@ -1032,11 +1180,16 @@ impl Tracer<'_> {
                 None => return unknown("the axis of a reduction is not known"),
             },
         };
-        let returns_indices = args.named("return_indices").and_then(Value::truth) == Some(true);
+        let returns_indices = given("return_indices").and_then(Value::truth) == Some(true);
+        let with_index = matches!(name, "argmax" | "argmin") || returns_indices;
+        let compiler = self.launch.hardware.compiler;
         let mut inputs: Vec<Tensor> = inputs
             .into_iter()
             .map(|input| {
-                let dtype = accumulated(name, input.dtype, args.named("dtype"));
+                let dtype = match with_index {
+                    true => compared(input.dtype, compiler),
+                    false => accumulated(name, input.dtype, given("dtype")),
+                };
                 if dtype == input.dtype {
                     return input;
                 }
@@ -1057,14 +1210,14 @@ impl Tracer<'_> {
             inputs = flat;
         }
         let axis = axis.unwrap_or(0);
-        let Some(extent) = usize::try_from(axis).ok().and_then(|axis| inputs[0].shape.get(axis)) else {
+        let rank = inputs[0].shape.len();
+        if !usize::try_from(axis).is_ok_and(|axis| axis < rank) {
+            self.demand(frame, expr, false, || format!("a tensor of {rank} dimensions has no axis {axis}"));
             return unknown("a reduction along an axis that there is not");
-        };
-        let _ = extent;
+        }
         let axis = axis as usize;
         let inputs = self.tensors_in_one_layout(frame, expr, inputs);
         let mut bits: Vec<u32> = inputs.iter().map(|input| input.dtype.bits).collect();
-        let with_index = matches!(name, "argmax" | "argmin") || returns_indices;
         if with_index {
             bits.push(32);
         }
@@ -1098,7 +1251,7 @@ impl Tracer<'_> {
             kind,
         };
         self.push(op);
-        let keeps = args.named("keep_dims").and_then(Value::truth) == Some(true);
+        let keeps = given("keep_dims").and_then(Value::truth) == Some(true);
         let mut made = Vec::new();
         for (&id, &dtype) in results.iter().zip(&dtypes) {
             let value = if rest.is_empty() {
@@ -1131,7 +1284,7 @@ impl Tracer<'_> {
         let mut inputs = [&[first], &inputs[1..]].concat();
         if name != "associative_scan" {
             for input in &mut inputs {
-                let dtype = accumulated("sum", input.dtype, args.named("dtype"));
+                let dtype = scanned(name, input.dtype, args.get(3, "dtype"), self.launch.hardware.compiler);
                 let value = Value::Tensor(input.clone());
                 if dtype != input.dtype
                     && let Value::Tensor(cast) = self.elementwise(frame, expr, "cast", &[value], Some(dtype))
@@ -1167,6 +1320,10 @@ impl Tracer<'_> {
             return unknown("`gather` of something");
         };
         let (source, index) = (source.clone(), index.clone());
+        let is_whole = !index.dtype.is_floating();
+        self.demand(frame, expr, is_whole, || {
+            format!("`gather` takes indices that are integers, and no `{}`", index.dtype)
+        });
         let (source, index) = self.gathered(frame, expr, source, index);
         let axis = if axis < 0 { axis + source.shape.len() as i64 } else { axis }.max(0) as usize;
         let kind = self.asks(Asked::Gather {
@@ -1207,6 +1364,7 @@ impl Tracer<'_> {
             return unknown("`histogram` of something");
         };
         let input = input.clone();
+        self.check_histogram(frame, expr, &input);
         let bins = bins.max(0) as u64;
         let bytes = super::super::layouts::histogram_bytes(bins as u32, 32, self.warps as u32, &self.launch.hardware);
         let kind = self.asks(Asked::Fixed(bytes));
@@ -1301,14 +1459,6 @@ impl Tracer<'_> {
         is_right
     }
 
-    /// Says what the compiler refuses.
-    pub(super) fn refuse(&mut self, frame: &Frame, expr: ExprId, code: Code, message: String) {
-        if self.uncertain == 0 && self.findings.is_empty() {
-            let at = frame.call.unwrap_or(Origin::Expr(expr));
-            self.findings.push(Finding::new(code, at, message));
-        }
-    }
-
     pub(super) fn unsized_(&mut self, frame: &Frame, expr: ExprId, what: &str, reason: &Reason) -> Value {
         let reason = reason.clone().of(&format!("{what} of a buffer is not known"));
         self.note(frame, expr, reason.clone());
@@ -1395,7 +1545,18 @@ impl Tracer<'_> {
         let (Some(Value::Scalar(base)), Some(block)) = (base, block) else {
             return self.unknown_call(frame, expr, Reason::new("the block of a descriptor is not known"), args);
         };
-        let dtype = base.dtype.element();
+        let dtype = match self.led_to(base) {
+            Ok(dtype) => dtype,
+            Err(reason) => return self.unknown_call(frame, expr, reason, args),
+        };
+        if let Some(Value::SharedLayout(layout)) = args.get(4, "layout")
+            && !matches!(**layout, SharedLayout::Nvmma(_))
+        {
+            let message = format!(
+                "a descriptor has an `NVMMASharedLayout`; `gl.NVMMASharedLayout.get_default_for({block:?}, gl.{dtype})` is one that fits"
+            );
+            self.refuse(frame, expr, Code::InvalidOperand, message);
+        }
         let layout = match args.get(4, "layout") {
             Some(Value::SharedLayout(layout)) => Some(layout.clone()),
             None | Some(Value::None) => Some(Rc::new(super::arguments::default_layout(&block, dtype))),
@@ -1596,25 +1757,8 @@ impl Tracer<'_> {
     }
 }
 
-/// Why `tl.dot` refuses two tensors (`TritonSemantic.dot` in `triton/language/semantic.py`), as far as their element types are known.
-fn not_multiplied(left: &Tensor, right: &Tensor) -> Option<String> {
-    const MULTIPLIED: [&str; 6] = ["int8", "uint8", "float16", "bfloat16", "float32", "float64"];
-    let is_known = |dtype: &Dtype| ![Dtype::ANY, Dtype::UNTOLD].contains(dtype);
-    let is_multiplied = |dtype: &Dtype| dtype.is_float8() || MULTIPLIED.contains(&dtype.name);
-    let (one, two) = (left.dtype, right.dtype);
-    if let Some(other) = [one, two].iter().filter(|it| is_known(it)).find(|it| !is_multiplied(it)) {
-        return Some(format!("`tl.dot` cannot multiply elements of type `{other}`"));
-    }
-    let are_float8 = one.is_float8() && two.is_float8();
-    if is_known(&one) && is_known(&two) && one != two && !are_float8 {
-        return Some(format!(
-            "both operands of `tl.dot` must have the same element type, but got `{one}` and `{two}`; cast one of them with `.to(…)`"
-        ));
-    }
-    let (columns, rows) = (left.shape.last()?, right.shape.iter().rev().nth(1)?);
-    (columns != rows).then(|| {
-        format!("the left operand of `tl.dot` has {columns} columns and the right one {rows} rows, which must be equal")
-    })
+fn is_mask(value: &Value) -> bool {
+    matches!(value, Value::Tensor(tensor) if tensor.dtype.bits == 1)
 }
 
 fn tensors(value: &Value) -> Option<Vec<Tensor>> {
@@ -1653,9 +1797,22 @@ fn accumulated(name: &str, dtype: Dtype, asked: Option<&Value>) -> Dtype {
     let is_signed = dtype.name.starts_with("int") && dtype.bits > 1;
     match name {
         "sum" if !dtype.is_floating() && dtype.bits < 32 => Dtype::named(if is_signed { "int32" } else { "uint32" }),
-        "max" | "min" | "argmax" | "argmin" if dtype.bits < 32 => {
-            Dtype::named(if dtype.is_floating() { "float32" } else { "int32" })
-        }
+        "max" | "min" if dtype.bits < 32 => Dtype::named(if dtype.is_floating() { "float32" } else { "int32" }),
         _ => dtype,
+    }
+}
+
+/// The element type in which elements are compared where their indices are wanted: their own. What becomes of others is seen by [`accumulated`].
+fn compared(dtype: Dtype, compiler: Compiler) -> Dtype {
+    // `_promote_bfloat16_to_float32`
+    let is_promoted = compiler == Compiler::Triton38 && dtype.name == "bfloat16";
+    if is_promoted { Dtype::named("float32") } else { dtype }
+}
+
+/// The element type in which `cumsum` and `cumprod` compute: 3.8 widens `bfloat16`, and integers of sums only; 3.9 widens integers of both.
+fn scanned(name: &str, dtype: Dtype, asked: Option<&Value>, compiler: Compiler) -> Dtype {
+    match (compiler, name) {
+        (Compiler::Triton38, "cumprod") => compared(dtype, compiler),
+        _ => accumulated("sum", compared(dtype, compiler), asked),
     }
 }

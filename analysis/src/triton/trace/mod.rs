@@ -10,13 +10,16 @@ mod expressions;
 mod library;
 mod operators;
 mod python;
+mod refusals;
 mod registers;
+mod related;
 mod statements;
 mod tensors;
 mod tlx;
 mod tlx_amd;
 mod tlx_layouts;
 pub mod value;
+mod whiles;
 
 mod gluon;
 
@@ -37,10 +40,12 @@ use super::program::{
     Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Scratch, ScratchId, Site, Type, Use, ValueId,
 };
 use super::simplify::needed;
+use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::finding::{Finding, Note, Origin, Reason};
 use crate::work;
 use registers::Asked;
+use related::Related;
 use value::{Function, Registers, Value, unknown};
 
 /// Where names are looked up: the kernel's function is at 0, each helper and class at its own.
@@ -94,8 +99,12 @@ pub struct Launch {
     /// Values of parameters.
     pub arguments: BTreeMap<String, Argument>,
     pub dialect: Dialect,
+    /// The author says which compiler it is; else it is assumed.
+    pub is_compiler_told: bool,
     /// What storage alias specs come to, by the call that makes one: bytes or columns.
     pub specs: BTreeMap<ExprId, Result<u64, Reason>>,
+    /// Whether the compiler makes one spec of several that are equal, where that is known.
+    pub merges_specs: Option<bool>,
     /// Arguments that are multiples of 16, where that is known.
     pub divisible: Option<BTreeSet<String>>,
     /// What to take of the loops whose bounds hang on a number that has no value, in the order in which they are met; of all others, several rounds.
@@ -156,10 +165,19 @@ pub struct Trace {
     pub functions: Vec<Option<BlockKey>>,
     /// Parameters of which nobody says what they are, and that are no numbers, each with an example of what to say.
     pub untyped: BTreeMap<String, &'static str>,
+    /// Parameters that are taken for numbers of 32 bits, whose type nobody says and whose bytes are in shared memory.
+    pub numbers: BTreeSet<String>,
     /// Parameters without values that decide which statements the kernel has.
     pub undecided: BTreeSet<String>,
     /// Loops whose bounds hang on a number that has no value.
     pub open_loops: usize,
+}
+
+impl Trace {
+    /// The `static_assert` behind which nothing was followed.
+    pub fn failed_assert(&self) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.code == Code::StaticAssert)
+    }
 }
 
 /// Helpers that call helpers deeper than this are not followed.
@@ -176,16 +194,17 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         let mut tracer = Tracer::new(environment, launch, learnt.clone());
         tracer.kernel(ast);
         tracer.forget_unneeded_products();
-        let chained = tracer.chained_products();
+        let (chained, related) = (tracer.chained_products(), tracer.related_products());
         let is_settled = !tracer.is_overrated
             && tracer.products == learnt.products
             && chained == learnt.chained
+            && related == learnt.related
             && tracer.accesses == learnt.accesses;
         if is_settled {
             return tracer.finish();
         }
         let Tracer { learnt: Learnt { guesses, .. }, products, accesses, .. } = tracer;
-        learnt = Learnt { guesses, products, chained, accesses };
+        learnt = Learnt { guesses, products, chained, related, accesses };
     }
     // What is still not known to hold is not known.
     learnt.accesses.clear();
@@ -204,6 +223,7 @@ struct Learnt {
     products: HashMap<u32, Vec<(ValueId, Vec<u64>)>>,
     /// Those of them that go into another one of their block, or that another one goes into.
     chained: BTreeSet<ValueId>,
+    related: Related,
     accesses: Accesses,
 }
 
@@ -222,6 +242,7 @@ impl<'a> Tracer<'a> {
             functions: vec![None],
             asked: Vec::new(),
             autos: Vec::new(),
+            whiles: BTreeMap::new(),
             warps: launch.warps,
             depth: 0,
             nesting: 0,
@@ -241,6 +262,8 @@ impl<'a> Tracer<'a> {
             is_overlapped: false,
             untold: HashMap::new(),
             untyped: BTreeMap::new(),
+            counted: HashMap::new(),
+            numbers_in_memory: BTreeSet::new(),
             undecided: BTreeSet::new(),
             has_any: false,
             open_loops: 0,
@@ -250,15 +273,19 @@ impl<'a> Tracer<'a> {
             constexprs: 0,
             unpinned: BTreeMap::new(),
             allocated: BTreeMap::new(),
+            specs: Vec::new(),
             learnt,
             widest: HashMap::new(),
             is_overrated: false,
             products: HashMap::new(),
             accesses: Accesses::default(),
             is_flattened: false,
+            keeps_accumulators: false,
+            unrolls: 1,
             carries: false,
             regions: vec![0],
             last_region: 0,
+            is_ended: false,
         }
     }
 }
@@ -276,6 +303,8 @@ struct Tracer<'a> {
     asked: Vec<Asked>,
     /// What automatic layouts turn out to be.
     autos: Vec<Option<value::Registers>>,
+    /// Those of tensors that a `while` carries, where the compiler chooses layouts: nothing but what the rounds compute decides them.
+    whiles: BTreeMap<u32, Whiles>,
     /// Of the task that is followed.
     warps: u64,
     depth: u32,
@@ -297,6 +326,10 @@ struct Tracer<'a> {
     untold: HashMap<ValueId, Rc<str>>,
     /// Those of them that turned out to be no numbers, each with an example.
     untyped: BTreeMap<String, &'static str>,
+    /// Integers of 32 bits that are computed from one of them, which may have 64, by its name.
+    counted: HashMap<ValueId, Rc<str>>,
+    /// Those of them whose bytes an operation takes shared memory for.
+    numbers_in_memory: BTreeSet<Rc<str>>,
     undecided: BTreeSet<String>,
     /// Something has elements of which nobody says what they are.
     has_any: bool,
@@ -313,6 +346,8 @@ struct Tracer<'a> {
     unpinned: BTreeMap<BufferId, u64>,
     /// All of a buffer, and what is laid over it.
     allocated: BTreeMap<ValueId, BufferId>,
+    /// Storage alias specs in shared memory by the size that the author gives them, if any.
+    specs: Vec<(Option<Option<i64>>, Value)>,
     /// What is evaluated is the text of a scenario.
     is_scenario: bool,
     /// The first automatic layout is the slice of the second along a dimension.
@@ -339,9 +374,22 @@ struct Tracer<'a> {
     carries: bool,
     /// The loop that comes next is to be made one with those in it.
     is_flattened: bool,
+    /// The loop that comes next is to have one accumulator for each product.
+    keeps_accumulators: bool,
+    /// Copies of its body that the loop that comes next is to have.
+    unrolls: i64,
     /// The blocks that are being filled, by number, innermost last.
     regions: Vec<u32>,
     last_region: u32,
+    /// The compiler has refused the kernel, and reads no further.
+    is_ended: bool,
+}
+
+/// A tensor that a `while` carries.
+struct Whiles {
+    shape: Rc<Vec<u64>>,
+    /// The layout that it starts in, where something before the loop decides that.
+    start: Option<Registers>,
 }
 
 /// A function that is being followed.
@@ -355,6 +403,8 @@ struct Frame {
     call: Option<Origin>,
     /// It runs while the kernel is compiled.
     is_host: bool,
+    /// Loops of the kernel around, of this function's own.
+    loops: u32,
 }
 
 /// The names of a frame for another one, or for later.
@@ -396,6 +446,7 @@ impl Tracer<'_> {
             names: FxHashMap::default(),
             call: None,
             is_host: false,
+            loops: 0,
         };
         for param in &syntax.params {
             let Some(name) = ast.name(param.name) else { continue };
@@ -415,14 +466,17 @@ impl Tracer<'_> {
         if let Some(body) = self.blocks.pop() {
             self.program.body = body;
         }
+        self.settle_whiles();
         self.settle_slices();
         let sizes: Vec<Scratch> = (0..self.asked.len()).map(|i| self.scratch_size(i)).collect();
         self.program.scratch = sizes;
         let target = self.is_amd().then_some(self.launch.hardware.capability);
         tlx_amd::padding::pad(&mut self.program, &self.unpinned, target);
         self.settle_specialized();
+        let numbers = self.numbers_in_memory.iter().map(|name| name.to_string());
+        let numbers = numbers.filter(|name| !self.untyped.contains_key(name)).collect();
         let Tracer { program, notes, findings, functions, untyped, undecided, open_loops, .. } = self;
-        Trace { program, notes, findings, functions, untyped, undecided, open_loops }
+        Trace { program, notes, findings, functions, untyped, numbers, undecided, open_loops }
     }
 
     /// What nobody needs is not there when the compiler chooses the layouts of products.
@@ -433,6 +487,13 @@ impl Tracer<'_> {
             products.retain(|(id, _)| needed[id.0 as usize]);
         }
         self.products.retain(|_, products| !products.is_empty());
+    }
+
+    fn related_products(&self) -> Related {
+        let Some(body) = self.blocks.last().filter(|_| self.launch.dialect == Dialect::Triton) else {
+            return Related::default();
+        };
+        related::related(&self.program, body, &|value| self.numbered(value))
     }
 
     /// Products of one block of which one is computed from the other. What loops carry is not followed.
@@ -490,9 +551,19 @@ impl Tracer<'_> {
     }
 
     fn push(&mut self, op: Op) {
+        if matches!(op.kind, Kind::Scratch(_)) {
+            let number = |operand: &ValueId| self.number_of(*operand);
+            let numbers: Vec<Rc<str>> = op.operands.iter().filter_map(number).collect();
+            self.numbers_in_memory.extend(numbers);
+        }
         if let Some(block) = self.blocks.last_mut() {
             block.ops.push(op);
         }
+    }
+
+    /// The argument of unknown type that an integer is computed from, which is taken for one of 32 bits.
+    fn number_of(&self, value: ValueId) -> Option<Rc<str>> {
+        self.untold.get(&value).or_else(|| self.counted.get(&value)).cloned()
     }
 
     /// An operation with one result.
@@ -504,6 +575,11 @@ impl Tracer<'_> {
         }
         if matches!(op.kind, Kind::Constant) {
             self.constants.insert(result);
+        }
+        if SAME_ELEMENTS.contains(&op.name)
+            && let Some(name) = op.operands.first().and_then(|operand| self.number_of(*operand))
+        {
+            self.counted.insert(result, name);
         }
         let op = Op {
             name: op.name,
@@ -591,6 +667,9 @@ impl Tracer<'_> {
         Kind::Scratch(ScratchId(self.asked.len() as u32 - 1))
     }
 }
+
+/// Operations that give elements another shape.
+const SAME_ELEMENTS: [&str; 6] = ["broadcast", "expand_dims", "permute", "reshape", "splat", "trans"];
 
 /// What an operation with one result is made of.
 struct Emitted<'o> {

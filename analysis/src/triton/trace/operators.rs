@@ -139,7 +139,7 @@ impl Tracer<'_> {
                 self.elementwise(frame, at, name, &[left.clone(), right.clone()], Some(Dtype::named("int1")))
             }
             _ => {
-                let equal = left.equals(right);
+                let equal = left.equals(right).filter(|_| left.is_plain() && right.is_plain());
                 let order = match (number(left), number(right)) {
                     (Some(left), Some(right)) => left.partial_cmp(&right),
                     _ => None,
@@ -244,6 +244,13 @@ impl Tracer<'_> {
             && let Some(name) = operands.iter().find_map(|operand| self.untold.get(operand)).cloned()
         {
             self.untold.insert(id, name);
+        }
+        if name != "cast"
+            && dtype.bits == 32
+            && !dtype.is_floating()
+            && let Some(name) = operands.iter().find_map(|operand| self.number_of(*operand))
+        {
+            self.counted.insert(id, name);
         }
         let layout = layout.map(|layout| match layout {
             Registers::Flexible if self.launch.dialect.leaves_layouts() => {

@@ -178,7 +178,7 @@ fn is_instance(value: &Value, class: &Value) -> Option<bool> {
         Value::Python(name) => name,
         _ => return None,
     };
-    Some(match value {
+    let is_of = match value {
         Value::Unknown(_) => return None,
         Value::Int(_) => matches!(name, "int" | "constexpr"),
         Value::Bool(_) => matches!(name, "bool" | "int" | "constexpr"),
@@ -212,8 +212,43 @@ fn is_instance(value: &Value, class: &Value) -> Option<bool> {
             name == if is_scales { "TensorMemoryScalesLayout" } else { "TensorMemoryLayout" }
         }
         _ => false,
-    })
+    };
+    // Of a class that is not known here it may be all the same.
+    (is_of || CLASSES.contains(&name)).then_some(is_of)
 }
+
+/// The classes that values are told by.
+const CLASSES: [&str; 29] = [
+    "int",
+    "bool",
+    "float",
+    "str",
+    "constexpr",
+    "tuple",
+    "list",
+    "dict",
+    "dtype",
+    "tensor",
+    "shared_memory_descriptor",
+    "tensor_memory_descriptor",
+    "tensor_descriptor",
+    "BlockedLayout",
+    "SliceLayout",
+    "DistributedLinearLayout",
+    "NVMMADistributedLayout",
+    "DotOperandLayout",
+    "AMDMFMALayout",
+    "DistributedLayout",
+    "AutoLayout",
+    "NVMMASharedLayout",
+    "SwizzledSharedLayout",
+    "MBarrierLayout",
+    "PaddedSharedLayout",
+    "SharedLinearLayout",
+    "SharedLayout",
+    "TensorMemoryLayout",
+    "TensorMemoryScalesLayout",
+];
 
 fn layout_class(layout: &super::super::layouts::Layout) -> &'static str {
     use super::super::layouts::Layout as L;

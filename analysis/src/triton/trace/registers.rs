@@ -86,6 +86,9 @@ impl Tracer<'_> {
         match (self.resolved(one), self.resolved(two)) {
             (Registers::Auto(one), Registers::Auto(two)) if one == two => Registers::Auto(one),
             (Registers::Flexible, other) | (other, Registers::Flexible) => other,
+            (one, two) if self.carried_by_while(&one).or(self.carried_by_while(&two)).is_some() => {
+                if self.carried_by_while(&one).is_some() && !matches!(two, Registers::Auto(_)) { two } else { one }
+            }
             (Registers::Auto(auto), other) | (other, Registers::Auto(auto)) => {
                 self.settle(auto, other.clone());
                 other
@@ -189,6 +192,9 @@ impl Tracer<'_> {
     /// That of what a loop of TLX carries is the compiler's choice where nothing said so far what it is.
     pub(super) fn anchored(&mut self, layout: &Registers) -> Registers {
         match self.resolved(layout) {
+            Registers::Auto(auto) if self.whiles.contains_key(&auto) => {
+                Registers::Chosen(identity(("carried by a while", auto)))
+            }
             Registers::Auto(auto) if self.launch.dialect.leaves_layouts() => {
                 let choice = self.new_choice();
                 self.settle(auto, choice.clone());
@@ -218,8 +224,21 @@ impl Tracer<'_> {
             }
         }
         match chosen.as_slice() {
-            [] => {}
-            [one] => layouts.iter().for_each(|layout| _ = self.unify(layout, one)),
+            [] => {
+                // Of several tensors that are carried, the others are brought to where the first one is.
+                let first = values.iter().find_map(|value| match value {
+                    Value::Tensor(tensor) => self.carried_by_while(&tensor.layout).map(|_| tensor.layout.clone()),
+                    _ => None,
+                });
+                if let Some(first) = first {
+                    self.carried_in(frame, at, &mut values, &first);
+                }
+            }
+            [one] => {
+                let one = (*one).clone();
+                self.carried_in(frame, at, &mut values, &one);
+                layouts.iter().for_each(|layout| _ = self.unify(layout, &one));
+            }
             several => {
                 let key = identity(("one of", format!("{several:?}")));
                 for layout in several {
@@ -239,6 +258,18 @@ impl Tracer<'_> {
             }
         }
         values
+    }
+
+    /// Tensors that a `while` carries, in the layout that an operation takes.
+    fn carried_in(&mut self, frame: &Frame, at: ExprId, values: &mut [Value], layout: &Registers) {
+        for value in values {
+            if let Value::Tensor(tensor) = value
+                && self.carried_by_while(&tensor.layout).is_some()
+                && self.resolved(&tensor.layout) != self.resolved(layout)
+            {
+                *value = Value::Tensor(self.between(frame, at, &tensor.clone(), layout));
+            }
+        }
     }
 
     /// Tensors that are broadcast to a larger one, and lie in registers as that does, have its layout.
@@ -345,6 +376,9 @@ impl Tracer<'_> {
         match (self.resolved(&tensor.layout), self.resolved(layout)) {
             (Registers::Flexible, _) => tensor.clone(),
             (one, two) if one == two && !matches!(one, Registers::Unknown(_)) => tensor.clone(),
+            (one, two) if self.carried_by_while(&one).or(self.carried_by_while(&two)).is_some() => {
+                self.between(frame, at, tensor, layout)
+            }
             (Registers::Auto(_), other) | (other, Registers::Auto(_)) => {
                 self.unify(&tensor.layout, layout);
                 Tensor { layout: other, ..tensor.clone() }
@@ -441,7 +475,11 @@ impl Tracer<'_> {
                     let layout = self.known(layout)?;
                     layouts::scan_bytes(&narrow(shape)?, *axis, bits, &layout, hardware)
                 };
-                Bytes::of(told(widest(bits), size()), bits.iter().map(|&bits| bytes_of(shape, bits)).sum())
+                // Each warp has one partial result of what is beside the axis, also where several have the same elements.
+                let along = shape.get(*axis).copied().unwrap_or(1).max(self.launch.warps);
+                let spread: Vec<u64> =
+                    shape.iter().enumerate().map(|(i, &extent)| if i == *axis { along } else { extent }).collect();
+                Bytes::of(told(widest(bits), size()), bits.iter().map(|&bits| bytes_of(&spread, bits)).sum())
             }
             Asked::Gather { source, index, axis, bits } => {
                 let size = || {

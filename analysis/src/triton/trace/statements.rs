@@ -25,10 +25,19 @@ pub(super) enum Rounds {
     Unknown(Reason),
 }
 
+/// How often a loop repeats its body in a round, and what the index grows by from one to the next.
+struct Copies {
+    count: i64,
+    by: Value,
+}
+
 impl Tracer<'_> {
     pub(super) fn body(&mut self, frame: &mut Frame, body: &[StmtId]) -> Flow {
         for &stmt in body {
             work::spend(4);
+            if self.is_ended {
+                return Flow::Return;
+            }
             let flow = self.statement(frame, stmt);
             if flow != Flow::Next {
                 return flow;
@@ -81,8 +90,14 @@ impl Tracer<'_> {
                 frame.names.insert(RETURNED.into(), value);
                 Flow::Return
             }
-            Stmt::Break => Flow::Break,
-            Stmt::Continue => Flow::Continue,
+            Stmt::Break => {
+                self.refuse_statement(frame, stmt, "break");
+                Flow::Break
+            }
+            Stmt::Continue => {
+                self.refuse_statement(frame, stmt, "continue");
+                Flow::Continue
+            }
             Stmt::Function(function) => {
                 if let Some(name) = ast.name(function.name) {
                     let function = Function {
@@ -141,6 +156,11 @@ impl Tracer<'_> {
                     frame.names.insert(base.into(), Value::record(record.class.clone(), fields));
                 }
             }
+            Expr::Subscript { value: object, .. } if matches!(self.value(frame, *object), Value::Tensor(_)) => {
+                let message =
+                    || "the elements of a tensor cannot be assigned; `tl.where` makes a tensor with others".to_owned();
+                self.demand(frame, target, false, message);
+            }
             _ => {}
         }
     }
@@ -150,7 +170,10 @@ impl Tracer<'_> {
         match value.truth() {
             Some(true) => self.body(frame, body),
             Some(false) => self.body(frame, or_else),
-            None => self.branch(frame, condition, &value, body, or_else),
+            None => {
+                self.check_branch(frame, condition, &value, [body, or_else]);
+                self.branch(frame, condition, &value, body, or_else)
+            }
         }
     }
 
@@ -273,6 +296,11 @@ impl Tracer<'_> {
             (Registers::Flexible, layout) => Value::Tensor(Tensor { layout, ..first.clone() }),
             (_, Registers::Flexible) => one,
             (first, second) if first == second => one,
+            // What a `while` carries is in the layout that is computed for it.
+            (_, second) if self.carried_by_while(&second).is_some() => one,
+            (of_first, second) if self.carried_by_while(&of_first).is_some() => {
+                Value::Tensor(self.between(frame, at, first, &second))
+            }
             _ => {
                 let choice = self.new_choice();
                 Value::Tensor(self.as_chosen(frame, at, first, &choice))
@@ -316,22 +344,92 @@ impl Tracer<'_> {
                 Flow::Next
             }
             Rounds::Range(bounds, stages) => {
-                let [from, to, by] = *bounds;
-                let known = |value: &Value| value.int();
-                if let (Some(from), Some(to), Some(by)) = (known(&from), known(&to), known(&by)) {
-                    let rounds = rounds(from, to, by);
-                    if rounds == 0 {
-                        return Flow::Next;
-                    }
-                    if rounds == 1 {
-                        self.assign(frame, target, Value::Int(from));
-                        self.body(frame, body);
-                        return Flow::Next;
-                    }
+                let copies = std::mem::replace(&mut self.unrolls, 1).min(MOST_ROUNDS);
+                if copies > 1 && self.launch.dialect.leaves_layouts() {
+                    self.unrolled_loop(frame, target, iter, (*bounds, stages), copies, body);
+                } else {
+                    let once = Copies { count: 1, by: bounds[2].clone() };
+                    self.counted_loop(frame, target, iter, (*bounds, stages, &once), body);
                 }
-                self.loop_(frame, target, iter, ([from, to, by], stages), body);
                 Flow::Next
             }
+        }
+    }
+
+    /// A loop with several copies of its body, and behind it one for the rounds that are left, which is not pipelined
+    /// (`lib/Dialect/Triton/Transforms/LoopUnroll.cpp`).
+    fn unrolled_loop(
+        &mut self,
+        frame: &mut Frame,
+        target: ExprId,
+        at: ExprId,
+        (bounds, stages): ([Value; 3], Option<i64>),
+        copies: i64,
+        body: &[StmtId],
+    ) {
+        let [from, to, by] = &bounds;
+        let upper = match (from.int(), to.int(), by.int()) {
+            (Some(from), Some(to), Some(by)) => {
+                let even = rounds(from, to, by) / copies * copies;
+                Value::Int(from.saturating_add(even.saturating_mul(by)))
+            }
+            _ => {
+                let span = self.binary(frame, at, BinaryOp::Sub, to, from);
+                let trips = self.binary(frame, at, BinaryOp::FloorDiv, &span, by);
+                let left = self.binary(frame, at, BinaryOp::Mod, &trips, &Value::Int(copies));
+                let even = self.binary(frame, at, BinaryOp::Sub, &trips, &left);
+                let gone = self.binary(frame, at, BinaryOp::Mul, &even, by);
+                self.binary(frame, at, BinaryOp::Add, from, &gone)
+            }
+        };
+        let step = self.binary(frame, at, BinaryOp::Mul, by, &Value::Int(copies));
+        let several = Copies { count: copies, by: by.clone() };
+        let flattened = self.is_flattened;
+        self.counted_loop(frame, target, at, ([from.clone(), upper.clone(), step], stages, &several), body);
+        self.is_flattened = flattened;
+        let once = Copies { count: 1, ..several };
+        self.counted_loop(frame, target, at, ([upper, to.clone(), by.clone()], Some(1), &once), body);
+    }
+
+    /// A loop, or what is left of one that has a round or none.
+    fn counted_loop(
+        &mut self,
+        frame: &mut Frame,
+        target: ExprId,
+        at: ExprId,
+        (bounds, stages, copies): ([Value; 3], Option<i64>, &Copies),
+        body: &[StmtId],
+    ) {
+        if let [Some(from), Some(to), Some(by)] = bounds.each_ref().map(Value::int) {
+            let rounds = rounds(from, to, by);
+            if rounds == 0 {
+                return;
+            }
+            if rounds == 1 {
+                self.copies_of_body(frame, target, at, (Value::Int(from), copies), body);
+                return;
+            }
+        }
+        self.loop_(frame, target, at, (bounds, stages, copies), body);
+    }
+
+    /// Follows so many copies of the body of a loop, the first of which is for one value, the others each for one that is a step further.
+    fn copies_of_body(
+        &mut self,
+        frame: &mut Frame,
+        target: ExprId,
+        at: ExprId,
+        (first, copies): (Value, &Copies),
+        body: &[StmtId],
+    ) {
+        let mut value = first;
+        for copy in 0..copies.count {
+            work::spend(1);
+            if copy > 0 {
+                value = self.binary(frame, at, BinaryOp::Add, &value, &copies.by);
+            }
+            self.assign(frame, target, value.clone());
+            self.body(frame, body);
         }
     }
 
@@ -340,7 +438,7 @@ impl Tracer<'_> {
         frame: &mut Frame,
         target: ExprId,
         at: ExprId,
-        (bounds, stages): ([Value; 3], Option<i64>),
+        (bounds, stages, copies): ([Value; 3], Option<i64>, &Copies),
         body: &[StmtId],
     ) {
         // Loops of none and of one round have been taken care of.
@@ -351,7 +449,7 @@ impl Tracer<'_> {
         });
         let mut operands = self.operands(frame, at, &bounds);
         let count = operands.len();
-        let (carried, starts) = self.carried(frame, at, body);
+        let (carried, starts) = self.carried(frame, at, body, Self::start_of_loop);
         operands.extend(starts);
         let before = copied(&frame.names);
         let carried_around = std::mem::replace(&mut self.carries, !carried.is_empty());
@@ -362,12 +460,17 @@ impl Tracer<'_> {
         if std::mem::take(&mut self.is_flattened) {
             self.program.flattened.insert(index);
         }
+        if std::mem::take(&mut self.keeps_accumulators) {
+            self.program.keeping_accumulators.insert(index);
+        }
         self.note_index(index, [operands.first().copied(), operands.get(count.saturating_sub(1)).copied()]);
         let mut params = vec![index];
         let starts = operands[count..].to_vec();
         self.enter_round(frame, &carried, &mut params, &starts);
-        self.assign(frame, target, Value::Scalar(Scalar { id: index, dtype }));
-        self.body(frame, body);
+        let index = Value::Scalar(Scalar { id: index, dtype });
+        frame.loops += 1;
+        self.copies_of_body(frame, target, at, (index, copies), body);
+        frame.loops -= 1;
         let yields = self.end_of_round(frame, at, &carried);
         for (&param, &next) in params[1..].iter().zip(&yields) {
             self.check_carried(param, next);
@@ -397,11 +500,11 @@ impl Tracer<'_> {
         if frame.is_host {
             return self.host_while(frame, condition, body);
         }
-        let (carried, operands) = self.carried(frame, condition, body);
+        let (carried, operands) = self.carried(frame, condition, body, Self::start_of_while);
         let before = copied(&frame.names);
         self.open();
         let mut params = Vec::new();
-        self.enter_round(frame, &carried, &mut params, &[]);
+        self.enter_round(frame, &carried, &mut params, &operands);
         let value = self.value(frame, condition);
         if let Value::Unknown(reason) = &value {
             let reason = reason.clone().of("how long a loop goes on is not known");
@@ -410,15 +513,23 @@ impl Tracer<'_> {
         let goes_on = self.operands(frame, condition, std::slice::from_ref(&value));
         let handed = params.clone();
         let mut head = self.close(frame, condition, goes_on.into_iter().chain(handed).collect());
-        head.params = params;
+        head.params = params.clone();
         self.open();
         if value.truth() != Some(false) {
+            frame.loops += 1;
             self.body(frame, body);
+            frame.loops -= 1;
         }
         let yields = self.end_of_round(frame, condition, &carried);
+        for (&param, &next) in params.iter().zip(&yields) {
+            self.check_carried(param, next);
+        }
         let body = self.close(frame, condition, yields);
         frame.names = before;
         let results = self.leave_loop(frame, &carried);
+        for (&result, &param) in results.iter().zip(&params) {
+            self.note_carried(result, param);
+        }
         let op = Op {
             name: "while",
             at: self.site(frame, condition),
@@ -451,13 +562,19 @@ impl Tracer<'_> {
     }
 
     /// The names that a body assigns and that are bound before it, with what they stand for in each round, and what they start with.
-    fn carried(&mut self, frame: &mut Frame, at: ExprId, body: &[StmtId]) -> (Vec<(Rc<str>, Value)>, Vec<ValueId>) {
+    fn carried(
+        &mut self,
+        frame: &mut Frame,
+        at: ExprId,
+        body: &[StmtId],
+        start: fn(&mut Self, &Frame, ExprId, Value) -> Value,
+    ) -> (Vec<(Rc<str>, Value)>, Vec<ValueId>) {
         let mut carried = Vec::new();
         let mut starts = Vec::new();
         for name in assigned(&frame.ast, body) {
             let Some(value) = frame.names.get(&name).cloned() else { continue };
             let value = self.computed(frame, at, &value, true);
-            let value = self.start_of_loop(frame, at, value);
+            let value = start(self, frame, at, value);
             let mut leaves = Vec::new();
             value.leaves(&mut leaves);
             if leaves.is_empty() {
@@ -507,7 +624,10 @@ impl Tracer<'_> {
     fn as_in(&mut self, frame: &Frame, at: ExprId, value: Value, other: &Value) -> Value {
         match (&value, other) {
             (Value::Tensor(tensor), Value::Tensor(other)) if self.launch.dialect.leaves_layouts() => {
-                Value::Tensor(self.as_chosen(frame, at, tensor, &other.layout))
+                Value::Tensor(match self.carried_by_while(&other.layout) {
+                    Some(auto) => self.end_of_while(frame, at, tensor, &other.layout, auto),
+                    None => self.as_chosen(frame, at, tensor, &other.layout),
+                })
             }
             _ => value,
         }
@@ -548,7 +668,13 @@ impl Tracer<'_> {
             let ids: Vec<ValueId> = leaves.iter().map(|&(_, of)| self.new_value(of)).collect();
             results.extend(ids.iter().copied());
             let value = match value.with_leaves(&mut ids.into_iter()) {
-                Value::Tensor(tensor) => Value::Tensor(Tensor { layout: self.anchored(&tensor.layout), ..tensor }),
+                Value::Tensor(tensor) => match self.carried_by_while(&tensor.layout) {
+                    Some(auto) => {
+                        self.leave_while(auto);
+                        Value::Tensor(tensor)
+                    }
+                    None => Value::Tensor(Tensor { layout: self.anchored(&tensor.layout), ..tensor }),
+                },
                 value => value,
             };
             frame.names.insert(name.clone(), value);

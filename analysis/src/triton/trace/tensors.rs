@@ -190,6 +190,9 @@ impl Tracer<'_> {
 
     pub(super) fn reshaped(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, shape: Vec<u64>) -> Value {
         if elements(&shape) != elements(&tensor.shape) {
+            self.demand(frame, expr, false, || {
+                format!("a tensor of shape {:?} has not as many elements as one of {shape:?}", tensor.shape)
+            });
             return unknown("a shape of another number of elements");
         }
         if shape == *tensor.shape {

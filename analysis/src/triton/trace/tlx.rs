@@ -12,16 +12,17 @@ use tilefit_syntax::ast::{BinaryOp, Expr, ExprId, Stmt, StmtId, WithItem};
 use super::super::language::Dtype;
 use super::super::layouts::{self, Layout};
 use super::super::program::{
-    Block, Buffer, BufferId, Bytes, Effect, Kind, Load, Memory, Op, Task, Tile, Type, Use, ValueId,
+    Adds, Block, Buffer, BufferId, Bytes, Effect, Kind, Load, Memory, Op, Task, TensorProduct, Tile, Type, Use, ValueId,
 };
 use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
+use super::super::tensor_memory::HALF;
 use super::arguments::default_layout;
 use super::calls::Args;
 use super::registers::Asked;
 use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
 use super::{Dialect, Emitted, Flow, Frame, Made, Tracer, identity, tlx_layouts};
 use crate::diagnostics::Code;
-use crate::finding::Reason;
+use crate::finding::{Finding, Origin, Reason};
 
 /// Functions that do something to memory or to the order of things, and give nothing.
 const EFFECTS: [&str; 38] = [
@@ -237,7 +238,48 @@ impl Tracer<'_> {
             return Value::TensorMemory(TensorMemory { id, dtype, shape: Rc::new(shape), layout: None });
         }
         let layout = Rc::new(SharedLayout::Swizzled { order: vec![0], cga: Vec::new() });
-        self.shared_buffer(frame, expr, "storage_alias_spec", (dtype, shape, layout), Use::Data, &[])
+        let said = args.get(1, "buffer_size_bytes").filter(|said| !matches!(said, Value::None));
+        let said = said.map(|said| said.int());
+        let equal = self.specs.iter().find(|(other, _)| *other == said && said != Some(None)).cloned();
+        if let Some((_, first)) = &equal
+            && let Some(merged) = self.merged_spec(frame, expr, first, extent)
+        {
+            return merged;
+        }
+        let spec = self.shared_buffer(frame, expr, "storage_alias_spec", (dtype, shape, layout), Use::Data, &[]);
+        if let (Value::Shared(Shared { id, .. }), Some(_)) = (&spec, equal)
+            && self.launch.merges_specs.is_none()
+            && let Some(id) = self.allocated.get(id)
+            && let Memory::Shared { size, .. } = &mut self.program.buffers[id.0 as usize].memory
+        {
+            let reason = "Triton 3.8 makes one storage alias spec of two that are equal, and Meta's fork keeps both; `# tilefit: triton=3.8` says which";
+            *size = Bytes::Between(0, size.high(), Reason::new(reason));
+        }
+        if matches!(spec, Value::Shared(_)) {
+            self.specs.push((said, spec.clone()));
+        }
+        spec
+    }
+
+    /// A spec that is equal to a former one, which Triton 3.8 takes for the same: its operation has no effect there, and what is computed
+    /// twice is computed once. Says so; `None` where it is, or may be, a spec of its own.
+    fn merged_spec(&mut self, frame: &Frame, expr: ExprId, first: &Value, extent: u64) -> Option<Value> {
+        if self.launch.merges_specs != Some(true) || self.uncertain > 0 {
+            return None;
+        }
+        let Value::Shared(Shared { id, .. }) = first else { return None };
+        let message = "Triton 3.8 makes one spec of this one and an equal one above: their buffers share memory; another `buffer_size_bytes` keeps them apart";
+        self.findings.push(Finding::new(Code::MergedSpecs, frame.call.unwrap_or(Origin::Expr(expr)), message));
+        let buffer = *self.allocated.get(id)?;
+        let made = &mut self.program.buffers[buffer.0 as usize];
+        if let Memory::Shared { size: Bytes::Exactly(size), fork, .. } = &mut made.memory
+            && *size < extent
+        {
+            *size = extent;
+            *fork = Bytes::Exactly(extent);
+            made.shape = vec![extent];
+        }
+        Some(first.clone())
     }
 
     fn local_alloc(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
@@ -471,8 +513,11 @@ impl Tracer<'_> {
     }
 
     fn async_dot(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Value {
-        let operands = self.operands(frame, expr, &args.all());
         let acc = args.get(2, "acc").cloned().unwrap_or(Value::None);
+        let operands = match acc {
+            Value::TensorMemory(_) => Vec::new(),
+            _ => self.operands(frame, expr, &args.all()),
+        };
         match acc {
             Value::Tensor(acc) if name == "async_dot" => {
                 self.operand_in_registers(frame, expr, args);
@@ -496,24 +541,19 @@ impl Tracer<'_> {
                 };
                 Value::Tensor(Tensor { id, layout, ..acc })
             }
-            Value::TensorMemory(_) => {
-                let barriers = args.named("mBarriers").or(args.positional.get(5));
-                let is_synchronous = match barriers {
-                    None | Some(Value::None) => true,
-                    Some(barriers) => barriers.elements().is_some_and(<[Value]>::is_empty),
-                };
-                if !is_synchronous {
-                    self.effect(frame, expr, "async_dot", operands);
-                    return acc;
+            Value::TensorMemory(of) => {
+                let first = if name == "async_dot" { 3 } else { 7 };
+                let barriers = args.named("mBarriers").or(args.positional.get(first + 2)).cloned();
+                let barriers = barriers.filter(|barriers| {
+                    !matches!(barriers, Value::None) && barriers.elements().is_none_or(|all| !all.is_empty())
+                });
+                let adds = args.get(first, "use_acc").cloned();
+                self.tensor_product(frame, expr, "async_dot", (args, &of, adds), barriers.is_none());
+                if let Some(barriers) = barriers {
+                    let barriers = self.operands(frame, expr, std::slice::from_ref(&barriers));
+                    self.effect(frame, expr, "tcgen05_commit", barriers);
                 }
-                // The compiler waits for it, with a barrier of its own.
-                let named = self.named.replace(("barrier of `async_dot`".into(), None));
-                let barrier = self.alloc_barriers(frame, expr, &Value::Int(1));
-                self.named = named;
-                let barrier = super::operators::ids(std::slice::from_ref(&barrier));
-                self.effect(frame, expr, "async_dot", [operands, barrier.clone()].concat());
-                self.effect(frame, expr, "barrier_wait", barrier);
-                acc
+                Value::TensorMemory(of)
             }
             Value::Unknown(reason) => self.unknown_call(frame, expr, reason, args),
             _ => match product(args) {
@@ -534,6 +574,36 @@ impl Tracer<'_> {
                 None => self.unknown_call(frame, expr, Reason::new("a product of something without a shape"), args),
             },
         }
+    }
+
+    /// A product whose result is in tensor memory.
+    pub(super) fn tensor_product(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        name: &'static str,
+        (args, acc, adds): (&Args, &TensorMemory, Option<Value>),
+        is_waited_for: bool,
+    ) {
+        let operands = self.operands(frame, expr, &args.all());
+        let place = |id: ValueId| operands.iter().position(|&operand| operand == id);
+        let half = match args.positional.first().or_else(|| args.named("A")).or_else(|| args.named("a")) {
+            Some(Value::TensorMemory(left)) if rows(left) == Some(HALF) => place(left.id),
+            _ => None,
+        };
+        let adds = match adds {
+            None | Some(Value::None) => Adds::Always,
+            Some(Value::Scalar(scalar)) => place(scalar.id).map_or(Adds::Unknown, Adds::If),
+            Some(value) => match value.truth() {
+                Some(true) => Adds::Always,
+                Some(false) => Adds::Never,
+                None => Adds::Unknown,
+            },
+        };
+        let Some(accumulator) = place(acc.id) else { return self.effect(frame, expr, name, operands) };
+        let product = TensorProduct { accumulator, half, adds, is_waited_for };
+        let (at, kind) = (self.site(frame, expr), Kind::TensorProduct(product));
+        self.push(Op { name, at, effect: Effect::Writes, operands, results: Vec::new(), identity: 0, kind });
     }
 
     /// The layout of the result of a product of Hopper: all warps along the rows, 16 of them each.
@@ -618,7 +688,10 @@ impl Tracer<'_> {
         let (Some(Value::Scalar(base)), Some(block)) = (base, block) else {
             return self.unknown_call(frame, expr, Reason::new("the block of a descriptor is not known"), args);
         };
-        let dtype = base.dtype.element();
+        let dtype = match self.led_to(base) {
+            Ok(dtype) => dtype,
+            Err(reason) => return self.unknown_call(frame, expr, reason, args),
+        };
         // AMD keeps descriptors in registers.
         let kind = if self.is_amd() { Kind::Plain } else { self.asks(Asked::Fixed(128)) };
         let of = Type::Descriptor;
@@ -681,9 +754,9 @@ impl Tracer<'_> {
         Value::None
     }
 
-    /// Loads in a loop of which the author asks to be overlapped have a buffer for each stage but one, by rules that are not followed here.
+    /// Loads in a loop of which the author asks to be overlapped have buffers, by rules of AMD's compiler that are not followed here.
     pub(super) fn note_pipelined_load(&mut self, frame: &Frame, expr: ExprId) {
-        if self.is_overlapped && self.launch.dialect == Dialect::Tlx {
+        if self.is_overlapped && self.launch.dialect == Dialect::Tlx && self.is_amd() {
             let reason = "how many copies of a load the compiler keeps in a loop with `num_stages` is not modelled";
             self.note(frame, expr, Reason::new(reason));
         }
@@ -773,6 +846,7 @@ impl Tracer<'_> {
             self.unknown_call(frame, expr, reason, args);
             return;
         }
+        self.check_access(frame, expr, pointer, args, false);
         let mut operands = self.operands(frame, expr, &args.all());
         if let Some(Value::Tensor(pointers)) = pointer {
             let mask = args.get(2, "mask").cloned();
@@ -805,6 +879,14 @@ impl Tracer<'_> {
             return None;
         }
         let bits = pointers.dtype.element().bits;
+        if self.carried_by_while(&value.layout).is_some()
+            && value.shape == pointers.shape
+            && let Some(to) = self.stored_in(pointers)
+            && value.dtype.bits == bits
+        {
+            let to = Registers::Known(Arc::new(to));
+            return Some(self.between(frame, expr, value, &to).id);
+        }
         if let Some(from) = self.uncontested(&value.layout)
             && value.shape == pointers.shape
             && bits <= value.dtype.bits
@@ -865,7 +947,7 @@ impl Tracer<'_> {
         self.converted_by(frame, expr, tensor, goes_to, kind)
     }
 
-    fn converted_by(
+    pub(super) fn converted_by(
         &mut self,
         frame: &Frame,
         expr: ExprId,
@@ -1068,6 +1150,16 @@ fn product(args: &Args) -> Option<(Vec<u64>, Dtype)> {
         _ => Dtype::named(if dtype.name.contains("int") { "int32" } else { "float32" }),
     };
     Some((vec![m, n], sum))
+}
+
+/// The rows that what is in tensor memory takes, where that is known.
+fn rows(memory: &TensorMemory) -> Option<u32> {
+    let bits = u64::from(memory.dtype.bits);
+    let extent = match &memory.layout {
+        Some(layout) => layout.extent(&memory.shape, bits),
+        None => tensor_layout(&memory.shape, memory.dtype).extent(&memory.shape, bits),
+    };
+    extent.ok().map(|(_, rows)| rows)
 }
 
 fn is_tmem(storage: &Value) -> bool {

@@ -231,7 +231,8 @@ impl Value {
             (Value::TensorLayout(one), Value::TensorLayout(two)) => one == two,
             (Value::Language(one), Value::Language(two)) => one == two,
             (Value::Class(one), Value::Class(two)) => one.name == two.name,
-            (Value::Tuple(one), Value::Tuple(two)) | (Value::List(one), Value::List(two)) => {
+            // A shape is a tuple in some versions and a list in others.
+            (Value::Tuple(one) | Value::List(one), Value::Tuple(two) | Value::List(two)) => {
                 if one.len() != two.len() {
                     return Some(false);
                 }
@@ -251,6 +252,20 @@ impl Value {
     /// Steps of going through all of it.
     fn spend(&self) {
         work::spend(self.weight() as u64 / PARTS_A_STEP);
+    }
+
+    /// Whether [`equals`](Value::equals) knows all that Python compares of it.
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Value::Tuple(values) | Value::List(values) => values.iter().all(Value::is_plain),
+            Value::Registers(Registers::Known(_)) => true,
+            Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) | Value::Dtype(_) => true,
+            Value::SharedLayout(_) | Value::TensorLayout(_) | Value::Language(_) | Value::Class(_) => true,
+            // Of these it is known that they are not `None`.
+            Value::Scalar(_) | Value::Tensor(_) | Value::Shared(_) | Value::TensorMemory(_) => true,
+            Value::Descriptor(_) | Value::Function(_) => true,
+            _ => false,
+        }
     }
 
     /// What of it is computed by the kernel, with the type under which a task captures it.

@@ -38,6 +38,7 @@ pub(super) struct Files {
     imported: HashSet<String>,
 }
 
+#[derive(PartialEq, Eq)]
 enum Wanted {
     Settings,
     /// The first of these paths.
@@ -113,6 +114,8 @@ impl Session {
     fn ask_for_file(&mut self, paths: Vec<String>, wanted: Wanted) {
         let uris = paths.iter().filter_map(|path| uri_of(path)).collect();
         let id = self.request_of_client::<FirstFileRequest>(&FirstFileParams { uris });
+        // Answers may overtake each other: one to an older question may be of an older text.
+        self.files.asked.retain(|_, asked| *asked != wanted);
         self.files.asked.insert(id, wanted);
     }
 

@@ -86,6 +86,11 @@ impl Session {
                 |params: &ConfigurationsParams| &params.text_document.uri,
                 |view, _| answers::configurations(view),
             ),
+            ext::PLANNED_FOR => self.of(
+                params,
+                |params: &ConfigurationsParams| &params.text_document.uri,
+                |view, _| answers::planned_for(view),
+            ),
             ext::MEMORY_MAP => {
                 let asked: MemoryMapParams = read(params)?;
                 let options = asked.options().map_err(Refusal::of_params)?;

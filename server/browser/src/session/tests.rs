@@ -213,6 +213,20 @@ fn nothing_is_answered_before_the_settings_of_the_workspace_are_known() {
 }
 
 #[test]
+fn an_answer_that_a_newer_one_has_overtaken_is_dropped() {
+    let (mut client, asked) = Client::with_files(&KERNEL.replace("256", "400"));
+    client.answer(&asked[0], None);
+    client.turn();
+    let changed = json!({ "changes": [{ "uri": "tilefit:/tilefit.toml", "type": 2 }] });
+    let older = client.notify("workspace/didChangeWatchedFiles", changed.clone());
+    let newer = client.notify("workspace/didChangeWatchedFiles", changed);
+    let settings = |target: &str| format!("target = \"{target}\"\n");
+    client.answer(&newer[0], Some(("tilefit:/tilefit.toml", &settings("ascend950"))));
+    client.answer(&older[0], Some(("tilefit:/tilefit.toml", &settings("ascend910b"))));
+    check(&client.turn(), expect!["diagnostics of 0: "]);
+}
+
+#[test]
 fn a_settings_file_that_is_not_understood_is_complained_about() {
     let (mut client, asked) = Client::with_files(KERNEL);
     let said = client.answer(&asked[0], Some(("tilefit:/tilefit.toml", "tarjet = 1")));

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
+use tilefit_analysis::finding::Status;
 use tilefit_analysis::ide::KernelPlan;
 use tilefit_analysis::ide::plan_view::SpacePlan;
 
@@ -95,12 +96,14 @@ pub(super) fn memories(plan: &KernelPlan) -> String {
     };
     let mut spaces: Vec<_> = plan.spaces.iter().filter(|(_, space)| space.used != Some(0)).collect();
     spaces.sort_by_key(|(_, space)| std::cmp::Reverse(share(space)));
+    // What is not known adds to it.
+    let least = if plan.status == Status::Partial.name() { "≥ " } else { "" };
     let words = spaces.into_iter().map(|(memory, space)| {
-        let used = used(memory, space.used, space.bounds);
+        let used = format!("{least}{}", used(memory, space.used, space.bounds));
         let most = space.used.or(space.bounds.and_then(|bounds| bounds.high));
         match (space.capacity.filter(|&capacity| capacity > 0), most) {
             (Some(capacity), Some(most)) => {
-                format!("{memory} {used} of {} ({} %)", amount(memory, capacity), percent(most, capacity))
+                format!("{memory} {used} of {} ({least}{} %)", amount(memory, capacity), percent(most, capacity))
             }
             (Some(capacity), None) => format!("{memory} {used} of {}", amount(memory, capacity)),
             (None, _) => format!("{memory} {used}"),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tilefit_answers::editor_settings::section;
 use tilefit_answers::ext::{
     Configurations, ConfigurationsParams, FileText, GeneratedCode, KernelIr, MemoryMapAnswer, MemoryMapParams,
-    TextDocumentContent, TextDocumentContentParams, ViewFileTextParams,
+    PlannedFor, TextDocumentContent, TextDocumentContentParams, ViewFileTextParams,
 };
 use tilefit_answers::{
     self as answers, Abilities, ActionsAsked, Command, UntoldHint, UntoldLens, View, capabilities,
@@ -141,6 +141,10 @@ impl Backend {
 
     pub(crate) async fn configurations(&self, params: ConfigurationsParams) -> Result<Configurations> {
         self.queue.ask(params.text_document.uri, OnEdit::AskAgain, answers::configurations).await
+    }
+
+    pub(crate) async fn planned_for(&self, params: ConfigurationsParams) -> Result<PlannedFor> {
+        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, answers::planned_for).await
     }
 
     pub(crate) async fn memory_map(&self, params: MemoryMapParams) -> Result<Option<MemoryMapAnswer>> {

@@ -1,0 +1,76 @@
+//! What nothing says and a plan rests on. It is named wherever the plan's numbers are shown, and no error depends on it.
+
+use std::fmt;
+
+use super::device::Arch;
+
+/// Something that a plan takes for given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Assumed {
+    Device(Arch, Hint),
+    /// Warps of a block, as many as the compiler takes by itself.
+    Warps(u64),
+    /// Stages of the loops that the compiler overlaps, as many as it takes by itself.
+    Stages(i64),
+    /// An argument whose bytes are in shared memory is a number of 32 bits.
+    Number(String),
+}
+
+/// Why one device is taken rather than another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hint {
+    /// It is the default.
+    Nothing,
+    /// The name of the file, what it begins with, or a text in it has the name of this device, and of no other.
+    File,
+}
+
+impl Assumed {
+    /// `sm_90`, `4 warps`, for one line.
+    pub fn short(&self) -> String {
+        match self {
+            Assumed::Device(arch, _) => arch.to_string(),
+            Assumed::Warps(1) => "1 warp".to_owned(),
+            Assumed::Warps(warps) => format!("{warps} warps"),
+            Assumed::Stages(1) => "1 stage".to_owned(),
+            Assumed::Stages(stages) => format!("{stages} stages"),
+            Assumed::Number(name) => format!("{name}: i32"),
+        }
+    }
+}
+
+/// A sentence.
+impl fmt::Display for Assumed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Assumed::Device(arch, Hint::Nothing) => write!(f, "the device is {arch} (none is named)"),
+            Assumed::Device(arch, Hint::File) => {
+                write!(f, "the device is {arch} (the only one that the file speaks of)")
+            }
+            Assumed::Warps(_) => write!(f, "the kernel has {} (no number is given)", self.short()),
+            Assumed::Stages(_) => write!(f, "loops have {} (no number is given)", self.short()),
+            Assumed::Number(name) => write!(f, "`{name}` is an i32 (no type is given)"),
+        }
+    }
+}
+
+/// ` · assumes sm_100, 4 warps`; empty where nothing is assumed.
+pub fn mark(assumed: &[Assumed]) -> String {
+    match assumed {
+        [] => String::new(),
+        all => format!(" · assumes {}", all.iter().map(Assumed::short).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assumptions_in_words() {
+        let arch = Arch::default();
+        assert_eq!(mark(&[]), "");
+        assert_eq!(mark(&[Assumed::Device(arch, Hint::Nothing), Assumed::Warps(4)]), " · assumes sm_100, 4 warps");
+        assert_eq!(Assumed::Stages(3).to_string(), "loops have 3 stages (no number is given)");
+    }
+}

@@ -1,0 +1,304 @@
+//! The buffers of what a loop loads for rounds that come later, and the barriers by which its products wait
+//! (`lib/Dialect/TritonGPU/Transforms/Pipeliner/LowerLoops.cpp`).
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::program::{Block, Bytes, Kind, Op, Product, Site, Tile, Use, ValueId};
+use super::latencies::Staging;
+use super::{BARRIER_BYTES, COPIES, Holds, Loop, OF_REGISTERS, ORDER, Stager, Unit, in_place_alignment};
+use crate::finding::Reason;
+use crate::work;
+
+/// A product, its operands, and what is known of it.
+type Taker = (ValueId, Vec<ValueId>, Product);
+
+/// Loads through descriptors that are waited for together, until one of them is used.
+#[derive(Default)]
+struct Group {
+    loads: HashSet<ValueId>,
+    copies: u64,
+    /// Whether it is known where the first of them is used.
+    is_sure: bool,
+}
+
+/// What becomes of the result of a product of tensor memory in a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Result_ {
+    /// It is carried from round to round, and nothing else is done with it.
+    Carried,
+    /// It is carried, and changed before a round adds to it.
+    Rescaled,
+    /// Each round has one of its own.
+    Fresh,
+    Other,
+}
+
+impl Stager<'_> {
+    /// The buffers of a loop's loads, which are there all through it.
+    pub(super) fn copies(&mut self, at: Site, body: &mut Block, looped: &mut Loop, stages: i64) -> Vec<Op> {
+        let stages = u64::try_from(stages).unwrap_or(1);
+        let mut made = Vec::new();
+        let products: Vec<Taker> = body
+            .ops
+            .iter()
+            .filter_map(|op| Some((*op.results.first()?, op.operands.clone(), self.product(op)?.clone())))
+            .collect();
+        // `tcgen05` tells two barriers in turn that it is done.
+        looped.overlaps = self.overlaps(body, looped, &products);
+        looped.depths = self.depths(body);
+        for op in &mut body.ops {
+            let Some(&overlap) = op.results.first().and_then(|result| looped.overlaps.get(result)) else { continue };
+            let size = match overlap {
+                Holds::Surely => Bytes::Exactly(2 * BARRIER_BYTES),
+                Holds::Perhaps => Bytes::Between(0, 2 * BARRIER_BYTES, Reason::new(COPIES)),
+                Holds::Not => continue,
+            };
+            let barriers = (vec![2, 1], "int64", size, 16, Use::Barrier);
+            let barriers = self.buffer(at, "barriers of `tl.dot`", barriers);
+            op.operands.extend(&barriers.results);
+            made.push(barriers);
+        }
+        let mut group = Group::default();
+        for op in &mut body.ops {
+            if op.operands.iter().any(|operand| group.loads.contains(operand)) && !self.is_folded(op) {
+                group = Group::default();
+            }
+            let Some(&load) = op.results.first() else { continue };
+            let Some(staging) = looped.staging(load).filter(|staging| staging.holds != Holds::Not) else { continue };
+            let bits = self.scalar_bits(load).max(8);
+            let scalar = || Tile { shape: vec![1], bits, dtype: if bits == 32 { "int32" } else { "int64" } };
+            let tile = self.program.loads.get(&load).map_or_else(scalar, |load| load.tile.clone());
+            let bytes = tile.bytes();
+            let (least, most) = self.kept(load, staging, looped, &products, stages);
+            let all = most.saturating_mul(bytes);
+            // Instructions that read operands from shared memory need one there in any case.
+            let is_read_there = self.is_operand_only(op) && self.sources.get(&load).is_some_and(|it| it.is_direct);
+            let once = if is_read_there && self.products_of(load, &products).next().is_some() { bytes } else { 0 };
+            let size = match staging.holds {
+                Holds::Surely if least == most => self.padded(all),
+                Holds::Surely => {
+                    Bytes::Between(least.saturating_mul(bytes), self.padded(all).high(), Reason::new(COPIES))
+                }
+                _ => Bytes::Between(once, self.padded(all.max(bytes.saturating_mul(2))).high(), Reason::new(COPIES)),
+            };
+            let name = format!("{most} copies of what a loop loads for `tl.dot`");
+            let buffers = if let Kind::StagedLoad { staging, barrier } = op.kind {
+                // What is loaded through a descriptor has a buffer in any case.
+                let ring = most.saturating_mul(BARRIER_BYTES);
+                let is_known = matches!(size, Bytes::Exactly(_));
+                let tile_size = if is_known { size } else { Bytes::Between(bytes, all, Reason::new(COPIES)) };
+                let barrier_size = self.waited_for(&mut group, load, most, is_known, &products);
+                self.resize(staging, tile_size, &name);
+                self.resize(barrier, barrier_size.unwrap_or(Bytes::Between(0, ring, Reason::new(ORDER))), BARRIERS);
+                self.program.buffers[barrier.0 as usize].at = at;
+                op.kind = Kind::Plain;
+                vec![self.allocation(op.at, staging), self.allocation(op.at, barrier)]
+            } else {
+                let shape = std::iter::once(most).chain(tile.shape.iter().copied()).collect();
+                let alignment = self.alignment(load, &tile);
+                vec![self.buffer(op.at, &name, (shape, tile.dtype, size, alignment, Use::Staging))]
+            };
+            for buffer in buffers {
+                op.operands.extend(&buffer.results);
+                made.push(buffer);
+            }
+        }
+        made
+    }
+
+    /// Of the copies of a load.
+    fn alignment(&self, load: ValueId, tile: &Tile) -> u64 {
+        let is_in_place = [Unit::Wgmma, Unit::Tcgen05].iter().any(|&unit| !self.read_in_place(load, unit).0.is_empty());
+        let along = self.program.loads.get(&load).and_then(|load| load.runs_along);
+        let row = along.and_then(|along| tile.shape.get(along)).or(tile.shape.last()).copied().unwrap_or(1);
+        match is_in_place {
+            true => in_place_alignment(row.saturating_mul(u64::from(tile.bits)) / 8),
+            false => OF_REGISTERS,
+        }
+    }
+
+    /// The barriers of a load that joins a group; `None` where it is not known whether it does.
+    fn waited_for(
+        &self,
+        group: &mut Group,
+        load: ValueId,
+        copies: u64,
+        is_known: bool,
+        products: &[Taker],
+    ) -> Option<Bytes> {
+        let joins = !group.loads.is_empty() && group.copies == copies;
+        // Loads for one product are waited for together; for others that hangs on when those are computed.
+        let takers = self.takers(load).0;
+        let is_theirs = |other: &ValueId| {
+            self.takers(*other).0.iter().any(|other| takers.iter().any(|taker| taker.product == other.product))
+        };
+        let was_sure = group.loads.is_empty() || group.is_sure && group.loads.iter().any(is_theirs);
+        if !joins {
+            *group = Group { copies, is_sure: true, ..Group::default() };
+        }
+        group.loads.insert(load);
+        // Elements of 8 bits are cast for `mma`, and what is cast is waited for by itself.
+        let is_cast =
+            |(_, _, product): &Taker| product.operands[0].bits <= 8 && !self.machine.unit(product).is_asynchronous();
+        let (takers, has_others) = self.uses_of(load);
+        let is_told = is_known && !has_others && takers > 0 && !self.products_of(load, products).any(is_cast);
+        let result = match (was_sure && is_told, joins) {
+            (false, _) => None,
+            (true, true) => Some(Bytes::Exactly(0)),
+            (true, false) => Some(Bytes::Exactly(copies.saturating_mul(BARRIER_BYTES))),
+        };
+        group.is_sure = result.is_some();
+        // It is brought to registers right behind where it is loaded, which ends the group.
+        if is_told && self.is_brought_at_once(load) {
+            *group = Group::default();
+        }
+        result
+    }
+
+    /// How many products take a load, and whether anything else does.
+    fn uses_of(&self, load: ValueId) -> (usize, bool) {
+        let (takers, has_others) = self.takers(load);
+        (takers.len(), has_others)
+    }
+
+    /// A view of a tile in shared memory, which is no use of it.
+    fn is_folded(&self, op: &Op) -> bool {
+        op.results.first().is_some_and(|result| self.turned.contains(result))
+    }
+
+    /// Products that take a load, at once or after something is computed of it.
+    fn products_of<'t>(&'t self, load: ValueId, products: &'t [Taker]) -> impl Iterator<Item = &'t Taker> {
+        products.iter().filter(move |(_, operands, _)| {
+            operands.iter().take(2).any(|operand| self.sources.get(operand).is_some_and(|it| it.load == load))
+        })
+    }
+
+    /// Copies of a load that a loop of so many stages keeps, at least and at most.
+    fn kept(&self, load: ValueId, staging: Staging, looped: &Loop, products: &[Taker], stages: u64) -> (u64, u64) {
+        let before = stages - 1;
+        if self.machine.is_padded() {
+            return (0, stages);
+        }
+        if self.machine.is_amd() {
+            // Products of which one takes what the other gives are scheduled by rules of their own.
+            return if products.len() == 1 { (before, before) } else { (1.min(before), before.max(2)) };
+        }
+        let (least, most) = staging.rounds;
+        let (more_least, more_most) = self.more_copies(load, looped);
+        (least + more_least, most + more_most)
+    }
+
+    /// Copies that are read while others are loaded: of operands that a product reads in shared memory until it is waited for.
+    fn more_copies(&self, load: ValueId, looped: &Loop) -> (u64, u64) {
+        let (of_wgmma, has_others) = self.read_in_place(load, Unit::Wgmma);
+        let (of_tcgen05, _) = self.read_in_place(load, Unit::Tcgen05);
+        if !of_wgmma.is_empty() {
+            // What is brought to registers too, or by another operation, is not read in place by it alone.
+            return if has_others { (0, 0) } else { (1, 1) };
+        }
+        let overlaps = of_tcgen05.iter().filter_map(|product| looped.overlaps.get(product));
+        // What the first product of a chain takes and the last one as well is there until that is waited for.
+        let depths = || of_tcgen05.iter().filter_map(|product| looped.depths.get(product)).copied();
+        let spread = depths().max().unwrap_or(0) - depths().min().unwrap_or(0);
+        let (least, most) = overlaps.fold((0, 0), |(least, most), &holds| {
+            (least.max(u64::from(holds == Holds::Surely)), most.max(u64::from(holds != Holds::Not)))
+        });
+        (least, most + spread)
+    }
+
+    /// How many products of tensor memory follow each other from each one of a loop on.
+    fn depths(&self, body: &Block) -> HashMap<ValueId, u64> {
+        let mut depths: HashMap<ValueId, u64> = HashMap::new();
+        for op in body.ops.iter().rev() {
+            work::spend(1);
+            let of_users = op.results.iter().filter_map(|result| depths.get(result)).copied().max().unwrap_or(0);
+            let is_one = self.product(op).is_some_and(|product| self.machine.unit(product) == Unit::Tcgen05);
+            let depth = of_users + u64::from(is_one);
+            let mut of_op = op.operands.clone();
+            super::latencies::nested_operands(op, &mut of_op);
+            for value in of_op.into_iter().chain(op.results.first().copied()) {
+                let known = depths.entry(value).or_default();
+                *known = depth.max(*known);
+            }
+        }
+        depths
+    }
+
+    /// Whether the rounds of each product of tensor memory overlap (`AssignMMALatencies`).
+    fn overlaps(&self, body: &Block, looped: &Loop, products: &[Taker]) -> HashMap<ValueId, Holds> {
+        let unit = |product: &Product| self.machine.unit(product);
+        // Where tensor cores take operands from registers as well, nothing overlaps.
+        let is_mixed = products.iter().any(|(_, _, product)| unit(product) != Unit::Tcgen05);
+        let within =
+            |value: &ValueId| body.params.contains(value) || body.ops.iter().any(|op| op.results.contains(value));
+        let mut found = HashMap::new();
+        for (id, operands, product) in products.iter().filter(|(_, _, product)| unit(product) == Unit::Tcgen05) {
+            work::spend(1);
+            let sides = operands.iter().take(2).map(|&operand| {
+                let (root, _) = self.root(operand);
+                match looped.staging(root).map(|staging| staging.holds) {
+                    _ if !within(&root) => Holds::Surely,
+                    Some(holds) if product.parts == 1 => holds,
+                    _ => Holds::Not,
+                }
+            });
+            let sides: Vec<Holds> = sides.collect();
+            let holds = match self.result_of(*id, operands, body) {
+                _ if is_mixed => Holds::Not,
+                Result_::Carried | Result_::Rescaled => Holds::Surely,
+                _ if sides.iter().all(|&side| side == Holds::Surely) => Holds::Surely,
+                Result_::Fresh if sides.contains(&Holds::Not) => Holds::Not,
+                _ => Holds::Perhaps,
+            };
+            found.insert(*id, holds);
+        }
+        found
+    }
+
+    fn result_of(&self, id: ValueId, operands: &[ValueId], body: &Block) -> Result_ {
+        let uses = |value: ValueId| self.uses.get(&value).map_or(&[][..], Vec::as_slice);
+        let yielded = |value: ValueId| {
+            body.ops.last().is_some_and(|last| matches!(last.kind, Kind::Yield) && last.operands.contains(&value))
+        };
+        let is_handed_on = |value: ValueId| uses(value).len() == 1 && yielded(value);
+        let is_param = |value: ValueId| body.params.contains(&value) && uses(value).len() == 1;
+        if let Some(&acc) = operands.get(2)
+            && is_param(acc)
+            && is_handed_on(id)
+        {
+            return Result_::Carried;
+        }
+        if let &[(by, _)] = uses(id)
+            && let Some(sum) = body.ops.iter().find(|op| op.results.first() == Some(&by) && op.name == "add")
+            && sum.operands.iter().any(|&operand| operand != id && is_param(operand))
+            && is_handed_on(by)
+        {
+            return Result_::Carried;
+        }
+        let made_here = |value: ValueId| body.ops.iter().any(|op| op.results.contains(&value));
+        if operands.get(2).is_some_and(|&acc| made_here(acc)) && is_handed_on(id) {
+            return Result_::Rescaled;
+        }
+        if let &[(by, _)] = uses(id)
+            && let Some(sum) = body.ops.iter().find(|op| op.results.first() == Some(&by) && op.name == "add")
+            && sum.operands.iter().any(|&operand| operand != id && made_here(operand))
+            && is_handed_on(by)
+        {
+            return Result_::Rescaled;
+        }
+        let starts_within = operands
+            .get(2)
+            .is_some_and(|acc| body.params.contains(acc) || body.ops.iter().any(|op| op.results.contains(acc)));
+        if starts_within || yielded(id) { Result_::Other } else { Result_::Fresh }
+    }
+
+    /// The compiler for AMD's newer devices leaves bytes free between rows.
+    pub(super) fn padded(&self, bytes: u64) -> Bytes {
+        match self.machine.is_padded() {
+            true => Bytes::Between(bytes, bytes.saturating_add(bytes / 8), Reason::new(super::PADDED)),
+            false => Bytes::Exactly(bytes),
+        }
+    }
+}
+
+const BARRIERS: &str = "barriers of what a loop loads";

@@ -1,0 +1,489 @@
+//! Products of plain Triton (`tl.dot`): the compiler brings their operands to shared memory, and keeps several copies of what a loop loads for them
+//! (`lib/Dialect/TritonGPU/Transforms/{AccelerateMatmul,Pipeliner/AssignLatencies,Pipeliner/LowerLoops}.cpp`). Neither is in the source.
+//!
+//! What is known to go one way has a size, all else lies between what is needed in any case and what the compiler takes at most.
+
+use std::collections::{HashMap, HashSet};
+
+use super::layouts::{Hardware, Vendor};
+use super::program::{
+    Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Product, Program, Site, Tile, Type, Use, ValueId,
+    bytes_of,
+};
+use crate::finding::Reason;
+use crate::work;
+
+mod columns;
+mod copies;
+mod latencies;
+mod operands;
+
+pub use columns::columns_of_results;
+use latencies::Staging;
+use operands::{Brought, Lies};
+
+/// What products run on.
+#[derive(Debug, Clone, Copy)]
+pub struct Machine {
+    pub hardware: Hardware,
+    pub warps: u64,
+    /// Of loops that do not say how many they have.
+    pub stages: i64,
+    /// Loops whose author asks for it are made one with those in them.
+    pub flattens: bool,
+}
+
+/// The instructions that compute a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// No tensor cores at all.
+    Threads,
+    /// Tensor cores that take operands from registers.
+    TensorCores,
+    /// `wgmma`: operands in shared memory, which it reads while the loop goes on.
+    Wgmma,
+    /// `tcgen05`: the same, and results in tensor memory.
+    Tcgen05,
+}
+
+impl Unit {
+    /// It reads its operands while the loop goes on, which takes a copy more.
+    fn is_asynchronous(self) -> bool {
+        matches!(self, Unit::Wgmma | Unit::Tcgen05)
+    }
+}
+
+const COPIES: &str =
+    "how many copies of what a loop loads the compiler keeps follows from what it knows of pointers and layouts";
+const OPERAND: &str =
+    "whether an operand of `tl.dot` goes through shared memory follows from layouts that the compiler chooses";
+const PADDED: &str = "how many bytes the compiler leaves free between rows is not modelled";
+const ORDER: &str = "which loads of a loop share a barrier is the compiler's choice";
+
+/// What gives elements another place.
+const VIEWS: [&str; 7] = ["permute", "reshape", "expand_dims", "broadcast", "join", "split 0", "split 1"];
+const BARRIER_BYTES: u64 = 8;
+
+/// Gives the products of a program, and the loops around them, their memory. `is_sure`: each product is one that the compiler computes as
+/// plain Triton's, by one CTA; otherwise what they are brought to may be smaller, or not there.
+pub fn stage(program: &mut Program, machine: &Machine, is_sure: bool) {
+    // Where the author writes no buffers, all of them are the compiler's.
+    let is_authors = program.buffers.iter().any(|buffer| buffer.use_ == Use::Data);
+    let written = if is_authors { program.buffers.len() } else { 0 };
+    let is_sure = is_sure || program.products.is_empty();
+    stage_all(program, machine);
+    for buffer in program.buffers.iter_mut().skip(written).filter(|_| !is_sure) {
+        if let Memory::Shared { size, fork, .. } = &mut buffer.memory {
+            *size = Bytes::Between(0, size.high(), Reason::new(OPERAND));
+            *fork = size.clone();
+        }
+    }
+}
+
+fn stage_all(program: &mut Program, machine: &Machine) {
+    let mut body = std::mem::take(&mut program.body);
+    let mut stager = Stager {
+        program,
+        machine: *machine,
+        uses: HashMap::new(),
+        sources: HashMap::new(),
+        turned: HashSet::new(),
+        seen_of: HashMap::new(),
+        elementwise: HashSet::new(),
+        cast_of: HashMap::new(),
+        leaves: HashMap::new(),
+        least_bits: HashMap::new(),
+        operands_of: HashMap::new(),
+        brought: HashMap::new(),
+        path: Vec::new(),
+        blocks: 0,
+        of_products: HashSet::new(),
+        through_descriptor: HashSet::new(),
+        tiles: HashMap::new(),
+        made_at: HashMap::new(),
+        within: Vec::new(),
+        counted: Vec::new(),
+        flat: 0,
+        hoisted: Vec::new(),
+        behind: HashMap::new(),
+    };
+    stager.read(&body);
+    stager.block(&mut body, None);
+    stager.put_behind(&mut body);
+    program.body = body;
+}
+
+impl Machine {
+    fn is_amd(&self) -> bool {
+        self.hardware.vendor == Vendor::Amd
+    }
+
+    /// Rows are padded, and copied past the registers where that is possible.
+    fn is_padded(&self) -> bool {
+        self.is_amd() && self.hardware.capability != 942
+    }
+
+    pub fn unit(&self, product: &Product) -> Unit {
+        let [one, two] = &product.operands;
+        let (rows, columns) = (product.result.shape.iter().rev().nth(1), product.result.shape.last());
+        let is_tiled = product.result.shape.len() == 2
+            && rows.is_some_and(|rows| rows % 64 == 0)
+            && columns.is_some_and(|columns| columns % 8 == 0)
+            && one.bits == two.bits
+            && one.bits <= 32;
+        let is_reduced = one.bits <= 16 || one.bits == 32 && !product.is_exact;
+        match self.hardware.capability {
+            // Which of its instructions AMD's compiler takes does not matter here.
+            _ if self.is_amd() || !is_reduced => Unit::Threads,
+            90..100 if is_tiled && self.warps.is_multiple_of(4) => Unit::Wgmma,
+            100..120 if is_tiled && matches!(self.warps, 4 | 8) => Unit::Tcgen05,
+            _ => Unit::TensorCores,
+        }
+    }
+}
+
+/// Whether something holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Surely,
+    Perhaps,
+    Not,
+}
+
+/// What a product's operand is made of.
+#[derive(Debug, Clone, Copy)]
+struct Source {
+    load: ValueId,
+    /// Nothing is computed in between.
+    is_direct: bool,
+}
+
+/// A loop.
+#[derive(Default)]
+struct Loop {
+    /// Loads of which copies are kept, because rounds overlap; `None` where they do not.
+    staged: Option<HashMap<ValueId, Staging>>,
+    /// Of each product that ends in tensor memory, whether its rounds overlap.
+    overlaps: HashMap<ValueId, Holds>,
+    /// How many of those follow each other from one on, itself included.
+    depths: HashMap<ValueId, u64>,
+}
+
+impl Loop {
+    fn staging(&self, load: ValueId) -> Option<Staging> {
+        self.staged.as_ref()?.get(&load).copied()
+    }
+}
+
+struct Stager<'p> {
+    program: &'p mut Program,
+    machine: Machine,
+    /// The first results of what uses a value, and as which operand.
+    uses: HashMap<ValueId, Vec<(ValueId, usize)>>,
+    /// Of tensors that are made of one load.
+    sources: HashMap<ValueId, Source>,
+    /// Tensors that are others seen from another side.
+    turned: HashSet<ValueId>,
+    /// What tensors that are others seen from another side are seen of.
+    seen_of: HashMap<ValueId, ValueId>,
+    /// Tensors that are computed element by element.
+    elementwise: HashSet<ValueId>,
+    /// The one load that a tensor is computed of, element by element and of nothing else.
+    cast_of: HashMap<ValueId, ValueId>,
+    /// The first of the loads that a tensor is computed of, and the bytes of the largest one.
+    leaves: HashMap<ValueId, (ValueId, u64)>,
+    /// Bits of the narrowest elements that a tensor is made of.
+    least_bits: HashMap<ValueId, u32>,
+    /// Both sides of each product.
+    operands_of: HashMap<ValueId, [ValueId; 2]>,
+    /// Buffers of operands that more products may read.
+    brought: HashMap<(ValueId, Lies), Brought>,
+    /// The blocks around, by number, innermost last, and how many there were.
+    path: Vec<u32>,
+    blocks: u32,
+    /// Tensors that are computed element by element of products, and lie in registers as those do.
+    of_products: HashSet<ValueId>,
+    /// What is loaded through descriptors, seen from whichever side.
+    through_descriptor: HashSet<ValueId>,
+    /// Where loads through descriptors that are operands are.
+    tiles: HashMap<ValueId, ValueId>,
+    /// Where a value is computed.
+    made_at: HashMap<ValueId, Site>,
+    /// What is computed in each of the loops around, innermost last, and whether they count.
+    within: Vec<HashSet<ValueId>>,
+    counted: Vec<bool>,
+    /// Loops around that are made one with those in them.
+    flat: u32,
+    /// Buffers that the loop around does not change, and what is in them.
+    hoisted: Vec<(ValueId, Op)>,
+    /// Buffers of operands that are read while the loop goes on: they are filled as soon as there is something to fill them with.
+    behind: HashMap<ValueId, Vec<Op>>,
+}
+
+impl Stager<'_> {
+    fn read(&mut self, block: &Block) {
+        for op in &block.ops {
+            work::spend(1);
+            let by = op.results.first().copied();
+            for (nth, &operand) in op.operands.iter().enumerate() {
+                self.uses.entry(operand).or_default().push((by.unwrap_or(ValueId(u32::MAX)), nth));
+            }
+            if let Some(result) = by {
+                self.made_at.insert(result, op.at);
+                let is_elementwise =
+                    op.effect == Effect::None && !VIEWS.contains(&op.name) && matches!(op.kind, Kind::Plain);
+                let is_of_product = self.program.products.contains_key(&result)
+                    || is_elementwise && op.operands.iter().any(|operand| self.of_products.contains(operand));
+                if is_of_product {
+                    self.of_products.insert(result);
+                }
+                self.read_origin(op, result, is_elementwise);
+                let is_view = op.name == "permute" && op.operands.iter().any(|of| self.through_descriptor.contains(of));
+                if matches!(op.kind, Kind::StagedLoad { .. }) || is_view {
+                    self.through_descriptor.insert(result);
+                }
+                if let ("permute", &[of]) = (op.name, op.operands.as_slice()) {
+                    self.seen_of.insert(result, of);
+                    self.turned.insert(result);
+                }
+                if self.program.loads.contains_key(&result) {
+                    self.sources.insert(result, Source { load: result, is_direct: true });
+                } else if let ([of], [_]) = (op.operands.as_slice(), op.results.as_slice())
+                    && let Some(&source) = self.sources.get(of)
+                {
+                    let is_turned = op.name == "permute";
+                    self.sources.insert(result, Source { is_direct: source.is_direct && is_turned, ..source });
+                }
+            }
+            op.kind.blocks().into_iter().for_each(|inner| self.read(inner));
+        }
+    }
+
+    /// What a tensor is made of.
+    fn read_origin(&mut self, op: &Op, result: ValueId, is_elementwise: bool) {
+        let Program { loads, products, types, .. } = &*self.program;
+        if let (true, &[left, right, ..]) = (products.contains_key(&result), op.operands.as_slice()) {
+            self.operands_of.insert(result, [left, right]);
+            return;
+        }
+        let narrowest = op.operands.iter().filter_map(|operand| self.least_bits.get(operand)).min().copied();
+        if let Some(load) = loads.get(&result) {
+            self.leaves.insert(result, (result, load.tile.bytes()));
+            self.cast_of.insert(result, result);
+            self.least_bits.insert(result, narrowest.unwrap_or(u32::MAX).min(load.tile.bits));
+            return;
+        }
+        let is_view = VIEWS.contains(&op.name);
+        if !is_elementwise && !is_view {
+            return;
+        }
+        self.least_bits.extend(narrowest.map(|bits| (result, bits)));
+        let leaves = op.operands.iter().filter_map(|operand| self.leaves.get(operand)).copied();
+        if let Some(leaf) = leaves.reduce(|(one, small), (two, large)| (one.min(two), small.max(large))) {
+            self.leaves.insert(result, leaf);
+        }
+        if is_view {
+            return;
+        }
+        self.elementwise.insert(result);
+        let mut tensors = op.operands.iter().filter(|operand| types[operand.0 as usize] == Type::Tensor);
+        if let (Some(of), None) = (tensors.next(), tensors.next())
+            && let Some(&load) = self.cast_of.get(of)
+        {
+            self.cast_of.insert(result, load);
+        }
+    }
+
+    /// What a tensor is computed or loaded as, and whether it is seen from the other side.
+    fn root(&self, value: ValueId) -> (ValueId, bool) {
+        let (mut root, mut is_turned) = (value, false);
+        while let Some(&of) = self.seen_of.get(&root) {
+            work::spend(1);
+            (root, is_turned) = (of, !is_turned);
+        }
+        (root, is_turned)
+    }
+
+    fn block(&mut self, block: &mut Block, around: Option<&Loop>) {
+        self.blocks += 1;
+        self.path.push(self.blocks);
+        self.block_within(block, around);
+        self.path.pop();
+    }
+
+    fn block_within(&mut self, block: &mut Block, around: Option<&Loop>) {
+        let mut ops = Vec::with_capacity(block.ops.len());
+        for mut op in std::mem::take(&mut block.ops) {
+            work::spend(1);
+            let is_operand_only = self.is_operand_only(&op);
+            match &mut op.kind {
+                Kind::For { body, stages, .. } => {
+                    let (stages, is_told) = (stages.unwrap_or(self.machine.stages), stages.is_some());
+                    let mut looped = Loop { staged: self.staged(body, stages, is_told), ..Loop::default() };
+                    let is_flat = self.machine.flattens && self.program.flattened.contains(&body.params[0]);
+                    let copies = match looped.staged.is_some() {
+                        true => self.copies(op.at, body, &mut looped, stages),
+                        false => Vec::new(),
+                    };
+                    self.flat += u32::from(is_flat);
+                    self.round(body, Some(&looped), true);
+                    self.flat -= u32::from(is_flat);
+                    self.put_hoisted(&mut ops);
+                    match self.flat > 0 {
+                        true => self.hoisted.extend(copies.into_iter().map(|copy| (ValueId(u32::MAX), copy))),
+                        false => ops.extend(copies),
+                    }
+                    ops.push(op);
+                }
+                Kind::While { condition, body } => {
+                    self.block(condition, None);
+                    self.round(body, Some(&Loop::default()), false);
+                    self.put_hoisted(&mut ops);
+                    ops.push(op);
+                }
+                Kind::StagedLoad { staging, barrier } if is_operand_only => {
+                    // A product reads it where it was loaded to.
+                    let made = [*staging, *barrier].map(|id| self.allocation(op.at, id));
+                    let tiles: Vec<ValueId> = made.iter().flat_map(|made| made.results.clone()).collect();
+                    self.tiles.insert(op.results[0], tiles[0]);
+                    op.operands.extend(tiles);
+                    op.kind = Kind::Plain;
+                    ops.extend(made);
+                    ops.push(op);
+                }
+                _ => {
+                    for inner in op.kind.blocks_mut() {
+                        self.block(inner, None);
+                    }
+                    let product = op.results.first().and_then(|result| self.program.products.get(result)).cloned();
+                    match product {
+                        Some(product) => self.operands(&mut ops, op, &product, around),
+                        None => ops.push(op),
+                    }
+                }
+            }
+        }
+        block.ops = ops;
+    }
+
+    /// Whether what an operation loads goes to products that read it from shared memory, and nowhere else.
+    fn is_operand_only(&self, op: &Op) -> bool {
+        op.results.first().is_some_and(|&load| self.goes_to_products_only(load) && self.is_read_in_place(load))
+    }
+
+    fn is_read_in_place(&self, value: ValueId) -> bool {
+        self.uses.get(&value).into_iter().flatten().all(|(by, _)| match self.program.products.get(by) {
+            Some(product) => self.machine.unit(product).is_asynchronous(),
+            None => self.is_read_in_place(*by),
+        })
+    }
+
+    fn round(&mut self, body: &mut Block, around: Option<&Loop>, is_counted: bool) {
+        let mut within: HashSet<ValueId> = body.params.iter().copied().collect();
+        body.each(&mut |op| {
+            within.extend(&op.results);
+            op.kind.blocks().into_iter().for_each(|inner| within.extend(&inner.params));
+        });
+        self.within.push(within);
+        self.counted.push(is_counted);
+        self.block(body, around);
+        self.within.pop();
+        self.counted.pop();
+    }
+
+    /// In front of a loop, what does not hang on it; what does not hang on the loop around it either goes in front of that.
+    fn put_hoisted(&mut self, ops: &mut Vec<Op>) {
+        let around = self.within.last();
+        let here = |operand: &ValueId| around.is_none_or(|within| within.contains(operand));
+        let (put, further) = std::mem::take(&mut self.hoisted).into_iter().partition(|(operand, _)| here(operand));
+        self.hoisted = further;
+        ops.extend(Vec::<(ValueId, Op)>::into_iter(put).map(|(_, op)| op));
+    }
+
+    /// Behind what computes them, the buffers of operands.
+    fn put_behind(&mut self, block: &mut Block) {
+        if self.behind.is_empty() {
+            return;
+        }
+        let mut ops = Vec::with_capacity(block.ops.len());
+        for mut op in std::mem::take(&mut block.ops) {
+            work::spend(1);
+            op.kind.blocks_mut().into_iter().for_each(|inner| self.put_behind(inner));
+            let made: Vec<Op> = op.results.iter().filter_map(|it| self.behind.remove(it)).flatten().collect();
+            ops.push(op);
+            ops.extend(made);
+        }
+        block.ops = ops;
+    }
+
+    fn product(&self, op: &Op) -> Option<&Product> {
+        self.program.products.get(op.results.first()?)
+    }
+
+    fn resize(&mut self, id: BufferId, size: Bytes, name: &str) {
+        let buffer = &mut self.program.buffers[id.0 as usize];
+        buffer.name = name.into();
+        if let Memory::Shared { size: had, fork, .. } = &mut buffer.memory {
+            *fork = size.clone();
+            *had = size;
+        }
+    }
+
+    fn buffer(
+        &mut self,
+        at: Site,
+        name: &str,
+        (shape, dtype, size, alignment, use_): (Vec<u64>, &'static str, Bytes, u64, Use),
+    ) -> Op {
+        let id = BufferId(self.program.buffers.len() as u32);
+        let memory = Memory::Shared { fork: size.clone(), size, alignment };
+        self.program.buffers.push(Buffer { name: name.into(), at, name_at: None, shape, dtype, memory, use_ });
+        self.allocation(at, id)
+    }
+
+    fn allocation(&mut self, at: Site, id: BufferId) -> Op {
+        self.program.types.push(Type::Shared { rank: 2 });
+        let value = ValueId(self.program.types.len() as u32 - 1);
+        Op {
+            name: "staging",
+            at,
+            effect: Effect::Allocates,
+            operands: Vec::new(),
+            results: vec![value],
+            identity: u64::from(id.0),
+            kind: Kind::Allocation(id),
+        }
+    }
+}
+
+/// Alignment of a tile that a product loads into registers (`SwizzledSharedEncodingAttr`).
+const OF_REGISTERS: u64 = 16;
+
+/// Alignment of a tile that a product reads in place: by the bytes of its rows, which are swizzled (`NVMMASharedEncodingAttr`).
+fn in_place_alignment(row: u64) -> u64 {
+    let swizzle = [128, 64, 32].into_iter().find(|&swizzle| row >= swizzle && row.is_multiple_of(swizzle));
+    swizzle.map_or(128, |swizzle| 8 * swizzle)
+}
+
+fn has_loop(op: &Op) -> bool {
+    matches!(op.kind, Kind::For { .. } | Kind::While { .. })
+        || op.kind.blocks().iter().any(|block| block.ops.iter().any(has_loop))
+}
+
+/// What reads a buffer and lets go of it.
+fn read_back(alloc: &Op) -> Option<Op> {
+    matches!(alloc.kind, Kind::Allocation(_)).then(|| Op {
+        name: "local_dealloc",
+        effect: Effect::Writes,
+        operands: alloc.results.clone(),
+        results: Vec::new(),
+        kind: Kind::Plain,
+        ..alloc.clone()
+    })
+}
+
+impl Tile {
+    pub fn bytes(&self) -> u64 {
+        bytes_of(&self.shape, self.bits)
+    }
+}

@@ -1,0 +1,438 @@
+//! The buffers of operands that no loop keeps copies of: where products read them in shared memory, or through which they come to the threads that
+//! multiply them (`AccelerateMatmul.cpp`, `OptimizeDotOperands.cpp`, `ReduceDataDuplication.cpp`). Each is filled right behind what it is made of,
+//! and equal ones are one (`ReorderInstructions.cpp`, `LoopAwareCSE`).
+
+use super::super::program::{Bytes, Op, Product, Tile, Use, ValueId, bytes_of};
+use super::{BARRIER_BYTES, COPIES, Holds, Loop, OF_REGISTERS, OPERAND, Stager, Unit, in_place_alignment, read_back};
+use crate::finding::Reason;
+
+/// How an operand lies in shared memory: equal ones of one tensor are one buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Lies {
+    /// For a product that reads it there: as its elements are in memory, or along a dimension.
+    InPlace(Option<usize>),
+    /// For one that loads it into registers.
+    Swizzled { vec: u64, is_turned: bool },
+    /// It passes through on its way to registers.
+    Passing,
+}
+
+/// A buffer of an operand, and the product that loads it first.
+#[derive(Debug, Clone)]
+pub(super) struct Brought {
+    buffer: ValueId,
+    nth: usize,
+    product: Product,
+    /// The blocks around it.
+    within: Vec<u32>,
+}
+
+/// An operand of a product, and what it is made of.
+struct Operand {
+    nth: usize,
+    value: ValueId,
+    /// The same, seen from the side from which it is computed or loaded.
+    root: ValueId,
+    is_turned: bool,
+    tile: Tile,
+    holds: Option<Holds>,
+}
+
+impl Stager<'_> {
+    /// Puts a product with the buffers of those of its operands that have none yet.
+    pub(super) fn operands(&mut self, ops: &mut Vec<Op>, mut op: Op, product: &Product, around: Option<&Loop>) {
+        if self.machine.is_amd() {
+            return self.operands_on_amd(ops, op, product, around);
+        }
+        let unit = self.machine.unit(product);
+        let overlap = op.results.first().and_then(|id| around?.overlaps.get(id).copied()).unwrap_or(Holds::Not);
+        if unit == Unit::Tcgen05 && overlap != Holds::Surely {
+            let size = match overlap {
+                Holds::Not => Bytes::Exactly(BARRIER_BYTES),
+                _ => Bytes::Between(0, BARRIER_BYTES, Reason::new(COPIES)),
+            };
+            let made = self.buffer(op.at, "barrier of `tl.dot`", (vec![1], "int64", size, 16, Use::Barrier));
+            op.operands.extend(&made.results);
+            ops.push(made);
+        }
+        for nth in 0..2 {
+            let Some(&value) = op.operands.get(nth) else { continue };
+            let (root, is_turned) = self.root(value);
+            let load = self.cast_of.get(&root).copied().or_else(|| Some(self.sources.get(&root)?.load)).unwrap_or(root);
+            let holds = around.and_then(|around| around.staging(load)).map(|staging| staging.holds);
+            let operand = Operand { nth, value, root, is_turned, tile: product.operands[nth].clone(), holds };
+            match unit {
+                Unit::Wgmma => self.for_wgmma(ops, &mut op, operand, product),
+                Unit::Tcgen05 => self.for_tcgen05(ops, &mut op, operand, product, overlap),
+                Unit::TensorCores => self.bring_to_registers(ops, &mut op, operand, product),
+                Unit::Threads => self.bring_to_threads(ops, &mut op, operand, product),
+            }
+        }
+        ops.push(op);
+    }
+
+    /// `wgmma` reads its right side in shared memory, and its left side too where that is loaded.
+    fn for_wgmma(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: Operand, product: &Product) {
+        let is_loaded = self.program.loads.contains_key(&operand.root);
+        let is_loaded = is_loaded || !self.made_at.contains_key(&operand.root);
+        if operand.nth == 0 && (!is_loaded || product.parts > 1) {
+            if self.of_products.contains(&operand.root) {
+                let is_at_hand = self.machine.warps == 4 || product.needs[0] == Some(false);
+                return match is_at_hand && !operand.is_turned {
+                    true => {}
+                    false => self.uncertain(ops, op, &operand, operand.tile.bytes()),
+                };
+            }
+            return self.bring_to_registers(ops, op, operand, product);
+        }
+        if product.parts > 1 {
+            return self.parts_of(ops, op, &operand, product);
+        }
+        let either_way = operand.tile.dtype == "float16" || operand.tile.dtype == "bfloat16";
+        self.in_place(ops, op, &operand, product, either_way);
+    }
+
+    /// `tcgen05` reads both sides in shared memory, but for a left side that is computed next to it: that goes to tensor memory.
+    fn for_tcgen05(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: Operand, product: &Product, overlap: Holds) {
+        let bytes = operand.tile.bytes();
+        let is_loaded = self.program.loads.contains_key(&operand.root);
+        let is_here = self.within.last().is_none_or(|within| within.contains(&operand.root));
+        if product.parts > 1 {
+            return self.parts_of(ops, op, &operand, product);
+        }
+        if operand.nth == 0 && !is_loaded && is_here && !operand.is_turned {
+            if self.of_products.contains(&operand.root) && self.machine.warps == 4 {
+                return;
+            }
+            // A conversion to the layout in which tensor memory is written.
+            let most = self.leaves.get(&operand.root).map_or(0, |leaf| leaf.1).max(bytes);
+            return self.uncertain(ops, op, &operand, most);
+        }
+        let is_staged = is_loaded && operand.holds == Some(Holds::Surely);
+        if !is_here || is_staged || overlap == Holds::Not || self.tiles.contains_key(&operand.root) {
+            return self.in_place(ops, op, &operand, product, operand.tile.bits < 32);
+        }
+        // Its rounds overlap: what is loaded has a buffer before the loop and one in it, what is computed one before it.
+        let key = (operand.root, Lies::InPlace(self.runs_along_in_place(&operand, operand.tile.bits < 32)));
+        if let Some(found) = self.brought.get(&key) {
+            op.operands.push(found.buffer);
+            return;
+        }
+        if operand.holds == Some(Holds::Perhaps) {
+            self.uncertain(ops, op, &operand, bytes);
+            return self.carried(op, &operand, key, product, Bytes::Between(0, bytes, Reason::new(OPERAND)));
+        }
+        match (overlap, is_loaded) {
+            (Holds::Surely, true) => {
+                self.carried(op, &operand, (operand.root, Lies::Passing), product, Bytes::Exactly(bytes));
+                self.carried(op, &operand, key, product, Bytes::Exactly(bytes));
+            }
+            (Holds::Surely, false) => self.carried(op, &operand, key, product, Bytes::Exactly(bytes)),
+            _ => {
+                let perhaps = Bytes::Between(0, bytes, Reason::new(OPERAND));
+                self.carried(op, &operand, (operand.root, Lies::Passing), product, perhaps);
+                self.in_place(ops, op, &operand, product, operand.tile.bits < 32);
+            }
+        }
+    }
+
+    /// A buffer that is there before the loop and all through it.
+    fn carried(&mut self, op: &mut Op, operand: &Operand, key: (ValueId, Lies), product: &Product, size: Bytes) {
+        let made = self.operand_buffer(op, operand, size);
+        op.operands.extend(&made.results);
+        self.remember(key, operand, product, &made);
+        let hangs_on = if self.flat > 0 { ValueId(u32::MAX) } else { operand.root };
+        self.hoisted.push((hangs_on, made));
+    }
+
+    /// An operand that is read where it is in shared memory. `either_way`: along whichever dimension its elements lie side by side.
+    fn in_place(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: &Operand, product: &Product, either_way: bool) {
+        let bytes = operand.tile.bytes();
+        if self.program.loads.contains_key(&operand.root) {
+            match operand.holds {
+                Some(Holds::Surely) => return,
+                Some(Holds::Perhaps) => return self.uncertain(ops, op, operand, bytes),
+                _ => {}
+            }
+            if let Some(&loaded) = self.tiles.get(&operand.root) {
+                op.operands.push(loaded);
+                return;
+            }
+        }
+        let is_from_descriptor = self.through_descriptor.contains(&operand.root);
+        let size = match is_from_descriptor {
+            true => Bytes::Between(0, bytes, Reason::new(OPERAND)),
+            false => Bytes::Exactly(bytes),
+        };
+        let lies = Lies::InPlace(self.runs_along_in_place(operand, either_way));
+        let is_new = !self.brought.contains_key(&(operand.root, lies));
+        if is_new && operand.is_turned && self.machine.unit(product) == Unit::Tcgen05 {
+            return self.turned_in_place(ops, op, operand, product, (lies, size));
+        }
+        self.keep(ops, op, operand, product, (lies, size));
+    }
+
+    /// `tcgen05` brings what it takes from the other side only where it takes it, unless it takes it as it is as well.
+    fn turned_in_place(
+        &mut self,
+        ops: &mut Vec<Op>,
+        op: &mut Op,
+        operand: &Operand,
+        product: &Product,
+        (lies, size): (Lies, Bytes),
+    ) {
+        if self.made_at.contains_key(&operand.root) {
+            let sooner = Bytes::Between(0, size.high(), Reason::new(OPERAND));
+            let sooner = self.operand_buffer(op, operand, sooner);
+            ops.extend(read_back(&sooner));
+            self.behind.entry(operand.root).or_default().push(sooner);
+        }
+        let made = self.operand_buffer(op, operand, size);
+        self.remember((operand.root, lies), operand, product, &made);
+        op.operands.extend(&made.results);
+        ops.push(made);
+    }
+
+    fn runs_along_in_place(&self, operand: &Operand, either_way: bool) -> Option<usize> {
+        (!either_way).then_some(usize::from((operand.nth == 0) != operand.is_turned))
+    }
+
+    /// Both sides of a product that is computed as several, of parts of their numbers (`F32DotTC.cpp`).
+    fn parts_of(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: &Operand, product: &Product) {
+        let unit = self.machine.unit(product);
+        for part in 0..product.parts {
+            let bytes = operand.tile.bytes();
+            let size = match (unit, part) {
+                (Unit::Wgmma, 0 | 1) if product.parts == 2 => Bytes::Exactly(bytes),
+                _ => Bytes::Between(0, bytes.saturating_mul(2), Reason::new(OPERAND)),
+            };
+            let made = self.operand_buffer(op, operand, size);
+            op.operands.extend(&made.results);
+            ops.push(made);
+        }
+    }
+
+    /// `mma` takes its operands from registers, in layouts of its own.
+    fn bring_to_registers(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: Operand, product: &Product) {
+        let bytes = operand.tile.bytes();
+        let is_outside = self.within.last().is_some_and(|within| !within.contains(&operand.root));
+        // Elements of 8 bits that these tensor cores do not multiply are cast to 16, before they are brought there where they are the same in all
+        // rounds of a loop.
+        let is_widened =
+            operand.tile.bits == 8 && is_outside && !matches!(self.machine.hardware.capability, 89 | 120..130);
+        let cast = bytes.saturating_mul(if is_widened { 2 } else { 1 });
+        let most = self.leaves.get(&operand.root).map_or(0, |leaf| leaf.1).max(cast);
+        let is_alone = self.machine.warps == 1;
+        if self.program.loads.contains_key(&operand.root) {
+            let is_cast = operand.is_turned || product.parts > 1;
+            return match operand.holds {
+                Some(Holds::Surely) => {}
+                Some(Holds::Perhaps) => self.uncertain(ops, op, &operand, most),
+                // Within a warp elements are exchanged without shared memory.
+                _ if is_cast || is_alone || self.through_descriptor.contains(&operand.root) => {
+                    self.uncertain(ops, op, &operand, most);
+                }
+                _ => {
+                    let size = match operand.tile.bits >= 16 {
+                        true => Bytes::Exactly(bytes),
+                        false => Bytes::Between(0, cast, Reason::new(OPERAND)),
+                    };
+                    let lies = self.swizzled_for(op, &operand, product);
+                    self.keep(ops, op, &operand, product, (lies, size));
+                }
+            };
+        }
+        if let (Some(&load), false) = (self.cast_of.get(&operand.root), operand.is_turned) {
+            let is_here = self.within.last().is_none_or(|within| within.contains(&load));
+            return match operand.holds {
+                Some(Holds::Surely) => {}
+                None | Some(Holds::Not) if is_here && !is_alone && !self.through_descriptor.contains(&load) => {
+                    self.pass(&operand, product, load);
+                }
+                _ => self.uncertain(ops, op, &operand, most),
+            };
+        }
+        if !self.of_products.contains(&operand.root) {
+            return self.uncertain(ops, op, &operand, most);
+        }
+        let needs = match operand.is_turned {
+            true => Some(true),
+            false if operand.nth == 0 && product.is_left_at_hand => Some(false),
+            false => product.needs[operand.nth],
+        };
+        let size = match needs {
+            Some(false) => return,
+            Some(true) => Bytes::Exactly(bytes),
+            None => Bytes::Between(0, bytes, Reason::new(OPERAND)),
+        };
+        let lies = self.swizzled_for(op, &operand, product);
+        self.keep(ops, op, &operand, product, (lies, size));
+    }
+
+    /// Without tensor cores: each thread loads the rows and columns that it multiplies.
+    fn bring_to_threads(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: Operand, product: &Product) {
+        let bytes = operand.tile.bytes();
+        let is_loaded = self.program.loads.contains_key(&operand.root);
+        let is_staged = is_loaded && operand.holds == Some(Holds::Surely);
+        if is_staged && !(operand.is_turned && self.through_descriptor.contains(&operand.root)) {
+            return;
+        }
+        if is_staged {
+            // It is transposed in shared memory, where it does not lie as the descriptor brought it.
+            let made = self.operand_buffer(op, &operand, Bytes::Exactly(bytes));
+            op.operands.extend(&made.results);
+            ops.push(made);
+            return;
+        }
+        let most = self.leaves.get(&operand.root).map_or(0, |leaf| leaf.1).max(bytes);
+        if !is_loaded || operand.holds == Some(Holds::Perhaps) {
+            return self.uncertain(ops, op, &operand, most);
+        }
+        let size = Bytes::Between(0, most, Reason::new(OPERAND));
+        self.keep(ops, op, &operand, product, (Lies::Swizzled { vec: 1, is_turned: false }, size));
+    }
+
+    /// Of tiles whose elements are contiguous along what is summed, words are kept together; so they are of all tiles of 16 bits.
+    fn swizzled_for(&self, op: &Op, operand: &Operand, product: &Product) -> Lies {
+        let id = op.results.first().copied().unwrap_or(ValueId(u32::MAX));
+        let wide = 4 * (32 / self.together(id, product).max(1)).max(1);
+        let along_k = usize::from((operand.nth == 0) != operand.is_turned);
+        let runs_along = self.program.loads.get(&operand.root).and_then(|load| load.runs_along);
+        let vec = if runs_along.is_none_or(|along| along == along_k) { wide } else { 8 };
+        Lies::Swizzled { vec, is_turned: operand.is_turned }
+    }
+
+    /// An operand of which it is not known how it is brought: with up to so many bytes, from where it is loaded until it is multiplied.
+    fn uncertain(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: &Operand, most: u64) {
+        let size = Bytes::Between(0, self.padded(most).high(), Reason::new(OPERAND));
+        let made = self.operand_buffer(op, operand, size);
+        op.operands.extend(&made.results);
+        let from = self.leaves.get(&operand.root).map_or(operand.root, |leaf| leaf.0);
+        match self.made_at.contains_key(&from) {
+            true => self.behind.entry(from).or_default().push(made),
+            false => ops.push(made),
+        }
+    }
+
+    /// What is loaded goes through shared memory at once, before anything is computed of it.
+    fn pass(&mut self, operand: &Operand, product: &Product, load: ValueId) {
+        let key = (load, Lies::Passing);
+        if self.brought.contains_key(&key) {
+            return;
+        }
+        let Some(tile) = self.program.loads.get(&load).map(|load| load.tile.clone()) else { return };
+        let at = self.made_at[&load];
+        let size = Bytes::Exactly(tile.bytes());
+        let made = self.buffer(at, NAMES[operand.nth], (tile.shape, tile.dtype, size, OF_REGISTERS, Use::Staging));
+        self.remember(key, operand, product, &made);
+        let read = read_back(&made);
+        let behind = self.behind.entry(load).or_default();
+        behind.push(made);
+        behind.extend(read);
+    }
+
+    /// A buffer that is filled as soon as there is something to fill it with, and is one for all products that read the same there.
+    fn keep(
+        &mut self,
+        ops: &mut Vec<Op>,
+        op: &mut Op,
+        operand: &Operand,
+        product: &Product,
+        (lies, size): (Lies, Bytes),
+    ) {
+        let key = (operand.root, lies);
+        let is_made = self.made_at.contains_key(&operand.root);
+        if let Some(found) = self.brought.get(&key).filter(|_| is_made).cloned() {
+            if matches!(lies, Lies::InPlace(_)) {
+                op.operands.push(found.buffer);
+                return;
+            }
+            return match self.is_in_registers(&found, operand, product) {
+                Holds::Surely => {}
+                Holds::Not => op.operands.push(found.buffer),
+                Holds::Perhaps => self.uncertain(ops, op, operand, size.high()),
+            };
+        }
+        let made = self.operand_buffer(op, operand, size);
+        self.remember(key, operand, product, &made);
+        if is_made && matches!(lies, Lies::Swizzled { .. }) && self.is_read_before_while(operand.root) {
+            self.hoisted.extend(read_back(&made).map(|read| (operand.root, read)));
+        } else {
+            op.operands.extend(&made.results);
+        }
+        match is_made {
+            true => self.behind.entry(operand.root).or_default().push(made),
+            false => ops.push(made),
+        }
+    }
+
+    /// What is the same in all rounds is loaded into registers in front of a loop, and only in loops that count where it is needed.
+    fn is_read_before_while(&self, root: ValueId) -> bool {
+        let mut left = self.within.iter().zip(&self.counted).filter(|(within, _)| !within.contains(&root)).peekable();
+        left.peek().is_some() && left.all(|(_, &is_counted)| !is_counted)
+    }
+
+    /// Whether a product has in registers what an earlier one loaded: as the same side, in the same layout, where control surely came by.
+    fn is_in_registers(&self, found: &Brought, operand: &Operand, product: &Product) -> Holds {
+        if found.nth != operand.nth || !self.path.starts_with(&found.within) {
+            return Holds::Not;
+        }
+        match (&found.product.warps, &product.warps) {
+            (Some(one), Some(two)) if one == two => Holds::Surely,
+            (Some(_), Some(_)) => Holds::Not,
+            (None, None) if found.product.result.shape == product.result.shape => Holds::Surely,
+            _ => Holds::Perhaps,
+        }
+    }
+
+    fn operand_buffer(&mut self, op: &Op, operand: &Operand, size: Bytes) -> Op {
+        let at = self.made_at.get(&operand.value).copied().unwrap_or(op.at);
+        let Tile { shape, dtype, bits } = operand.tile.clone();
+        let unit = op.results.first().and_then(|id| self.program.products.get(id)).map(|it| self.machine.unit(it));
+        let alignment = match unit {
+            Some(Unit::Wgmma | Unit::Tcgen05) => {
+                // Which way it goes through memory is not known of what is computed: mostly along its rows.
+                let row = shape.last().copied().unwrap_or(1).saturating_mul(u64::from(bits)) / 8;
+                in_place_alignment(row)
+            }
+            _ => OF_REGISTERS,
+        };
+        self.buffer(at, NAMES[operand.nth], (shape, dtype, size, alignment, Use::Staging))
+    }
+
+    fn remember(&mut self, key: (ValueId, Lies), operand: &Operand, product: &Product, made: &Op) {
+        let brought =
+            Brought { buffer: made.results[0], nth: operand.nth, product: product.clone(), within: self.path.clone() };
+        self.brought.insert(key, brought);
+    }
+
+    /// AMD's compiler reads an operand back at once.
+    fn operands_on_amd(&mut self, ops: &mut Vec<Op>, op: Op, product: &Product, around: Option<&Loop>) {
+        for (nth, tile) in product.operands.iter().enumerate() {
+            let Some(&operand) = op.operands.get(nth) else { continue };
+            let source = self.sources.get(&operand).copied();
+            let holds = source.and_then(|source| around?.staging(source.load)).map(|staging| staging.holds);
+            if holds == Some(Holds::Surely) && source.is_some_and(|source| source.is_direct) {
+                continue;
+            }
+            let loaded = source.map_or(0, |source| self.program.loads[&source.load].tile.bytes());
+            // What is computed may be brought there before it is cast.
+            let computed = if source.is_some() { 0 } else { bytes_of(&tile.shape, tile.bits.max(32)) };
+            let most = self.padded(tile.bytes().max(loaded).max(computed)).high();
+            let size = Bytes::Between(0, most, Reason::new(OPERAND));
+            let at = self.made_at.get(&operand).copied().unwrap_or(op.at);
+            let made = self.buffer(at, NAMES[nth], (tile.shape.clone(), tile.dtype, size, 1024, Use::Staging));
+            let read = read_back(&made);
+            if self.within.last().is_some_and(|within| !within.contains(&operand)) {
+                self.hoisted.push((operand, made));
+                self.hoisted.extend(read.map(|read| (operand, read)));
+            } else {
+                ops.push(made);
+                ops.extend(read);
+            }
+        }
+        ops.push(op);
+    }
+}
+
+const NAMES: [&str; 2] = ["left side of `tl.dot`", "right side of `tl.dot`"];

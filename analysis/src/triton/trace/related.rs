@@ -1,0 +1,122 @@
+//! Which products of a block the compiler takes for related, and lays out alike (`warpsPerTileV2` in `AccelerateMatmul.cpp`): those that any operations
+//! of the block lead from one to the other, forwards or backwards, but for transposes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::super::program::{Block, Kind, Load, Op, Program, ValueId};
+use super::super::simplify::needed;
+use crate::work;
+
+/// Products that are surely related to another one of their block, and those that surely are to none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Related {
+    pub to_others: BTreeSet<ValueId>,
+    pub to_none: BTreeSet<ValueId>,
+}
+
+/// `number`: the same for values that are computed alike.
+pub(super) fn related(program: &Program, body: &Block, number: &dyn Fn(ValueId) -> u64) -> Related {
+    let mut found = Related::default();
+    let needed = needed(body, program.types.len());
+    in_block(program, body, true, (&needed, number), &mut found);
+    found
+}
+
+fn in_block(
+    program: &Program,
+    block: &Block,
+    is_kernel: bool,
+    (needed, number): (&[bool], &dyn Fn(ValueId) -> u64),
+    found: &mut Related,
+) {
+    for op in &block.ops {
+        for inner in op.kind.blocks() {
+            in_block(program, inner, false, (needed, number), found);
+        }
+    }
+    let leads = |op: &&Op| leads(op) && op.results.iter().any(|result| needed[result.0 as usize]);
+    let results = block.ops.iter().filter(leads).filter_map(|op| op.results.first());
+    let products: Vec<ValueId> = results.filter(|it| program.products.contains_key(it)).copied().collect();
+    if products.len() < 2 {
+        // At the top of a kernel constants lead from one to another, too.
+        found.to_none.extend(products.iter().filter(|_| !is_kernel));
+        return;
+    }
+    let here = block.ops.iter().filter(leads).flat_map(|op| &op.results);
+    let here: HashSet<u64> = here.map(|&it| number(it)).collect();
+    let (mut surely, mut perhaps) = (Groups::default(), Groups::default());
+    let mut data: HashSet<u64> = HashSet::new();
+    let mut behind: HashMap<u64, BTreeSet<u64>> = HashMap::new();
+    let mut loads: Vec<(u64, &Load)> = Vec::new();
+    for op in block.ops.iter().filter(leads) {
+        work::spend(1);
+        let Some(&result) = op.results.first() else { continue };
+        let id = number(result);
+        let mut slice = BTreeSet::from([id]);
+        let load = program.loads.get(&result);
+        for operand in op.operands.iter().map(|&operand| number(operand)).filter(|operand| here.contains(operand)) {
+            perhaps.join(id, operand);
+            if data.contains(&operand) && load.is_none() {
+                surely.join(id, operand);
+                data.insert(id);
+            }
+            work::spend(1);
+            slice.extend(behind.get(&operand).into_iter().flatten());
+        }
+        if program.products.contains_key(&result) || load.is_some() {
+            data.insert(id);
+        }
+        // Loads that are laid out alike share what their pointers are computed from.
+        if let Some(load) = load {
+            for (other, like) in &loads {
+                work::spend(1);
+                let is_like = like.tile == load.tile && like.width == load.width && like.runs_along == load.runs_along;
+                let meet = || behind.get(other).is_some_and(|theirs| !theirs.is_disjoint(&slice));
+                if is_like && load.runs_along.is_some() && meet() {
+                    surely.join(id, *other);
+                }
+            }
+            loads.push((id, load));
+        }
+        behind.insert(id, slice);
+    }
+    for &product in &products {
+        let others = || products.iter().filter(|&&other| other != product);
+        if others().any(|&other| surely.are_one(number(product), number(other))) {
+            found.to_others.insert(product);
+        } else if !is_kernel && !others().any(|&other| perhaps.are_one(number(product), number(other))) {
+            found.to_none.insert(product);
+        }
+    }
+}
+
+/// Constants stand at the top of a kernel, and transposes are left out.
+fn leads(op: &Op) -> bool {
+    op.name != "permute" && !matches!(op.kind, Kind::Constant | Kind::Yield)
+}
+
+/// Values that belong together.
+#[derive(Default)]
+struct Groups(BTreeMap<u64, u64>);
+
+impl Groups {
+    fn of(&self, value: u64) -> u64 {
+        let mut value = value;
+        while let Some(&next) = self.0.get(&value) {
+            work::spend(1);
+            value = next;
+        }
+        value
+    }
+
+    fn join(&mut self, one: u64, two: u64) {
+        let (one, two) = (self.of(one), self.of(two));
+        if one != two {
+            self.0.insert(one, two);
+        }
+    }
+
+    fn are_one(&self, one: u64, two: u64) -> bool {
+        self.of(one) == self.of(two)
+    }
+}

@@ -1,0 +1,20 @@
+import triton
+import triton.language as tl
+import triton.language.extra.tlx as tlx
+
+
+@triton.jit
+def kernel(c, K, NS: tl.constexpr):
+    A = tlx.local_alloc((128, 64), tl.float16, 2)
+    B = tlx.local_alloc((64, 64), tl.float16, 2)
+    D = tlx.local_alloc((128, 64), tl.float32, 2, tlx.storage_kind.tmem)
+    bars = tlx.alloc_barriers(num_barriers=2)
+    T = tlx.local_alloc((128, 64), tl.float16, 1, tlx.storage_kind.tmem)
+    tlx.local_store(T[0], tl.zeros((128, 64), tl.float16))
+    for k in tl.range(0, K, num_stages=NS):
+        s = k % 2
+        tlx.async_dot(T[0], B[s], D[0], use_acc=k > 0, mBarriers=[bars[s]])
+    r = tlx.local_load(D[0])
+    tl.store(c + tl.arange(0, 128)[:, None] * 64 + tl.arange(0, 64)[None, :], r)
+#: {"target": "cuda:100", "options": {"num_warps": 4}, "signature": {"c": "*fp32", "K": "i32"}, "constexprs": {"NS": 1}, "divisible": ["c"]}
+#: {"target": "cuda:100", "options": {"num_warps": 4}, "signature": {"c": "*fp32", "K": "i32"}, "constexprs": {"NS": 3}, "divisible": ["c"]}
