@@ -1,6 +1,7 @@
 //! The parts that a value is made of. Python's values are held by many, and `x = (x, x)`, sixty times over, is small: so it is here, where all who hold
 //! parts share them. What goes through a value goes through a part as often as it is in it, so that this is counted, and bounded.
 
+use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -58,10 +59,10 @@ impl Weighed for String {
 }
 
 /// As a list that all who hold it share.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Parts<T>(Arc<Counted<T>>);
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 struct Counted<T> {
     parts: Vec<T>,
     weight: usize,
@@ -174,6 +175,13 @@ impl<'p, T> IntoIterator for &'p Parts<T> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.parts.iter()
+    }
+}
+
+/// As what it is a list of.
+impl<T: fmt::Debug> fmt::Debug for Parts<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.parts.fmt(f)
     }
 }
 
