@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::program::{Block, Bytes, Kind, Op, Product, Site, Tile, Use, ValueId};
 use super::latencies::Staging;
-use super::{BARRIER_BYTES, COPIES, Holds, Loop, ORDER, Stager, Unit};
+use super::{BARRIER_BYTES, COPIES, Holds, Loop, OF_REGISTERS, ORDER, Stager, Unit, in_place_alignment};
 use crate::finding::Reason;
 use crate::work;
 
@@ -45,6 +45,7 @@ impl Stager<'_> {
             .collect();
         // `tcgen05` tells two barriers in turn that it is done.
         looped.overlaps = self.overlaps(body, looped, &products);
+        looped.depths = self.depths(body);
         for op in &mut body.ops {
             let Some(&overlap) = op.results.first().and_then(|result| looped.overlaps.get(result)) else { continue };
             let size = match overlap {
@@ -94,7 +95,8 @@ impl Stager<'_> {
                 vec![self.allocation(op.at, staging), self.allocation(op.at, barrier)]
             } else {
                 let shape = std::iter::once(most).chain(tile.shape.iter().copied()).collect();
-                vec![self.buffer(op.at, &name, (shape, tile.dtype, size, 1024, Use::Staging))]
+                let alignment = self.alignment(load, &tile);
+                vec![self.buffer(op.at, &name, (shape, tile.dtype, size, alignment, Use::Staging))]
             };
             for buffer in buffers {
                 op.operands.extend(&buffer.results);
@@ -102,6 +104,17 @@ impl Stager<'_> {
             }
         }
         made
+    }
+
+    /// Of the copies of a load.
+    fn alignment(&self, load: ValueId, tile: &Tile) -> u64 {
+        let is_in_place = [Unit::Wgmma, Unit::Tcgen05].iter().any(|&unit| !self.read_in_place(load, unit).0.is_empty());
+        let along = self.program.loads.get(&load).and_then(|load| load.runs_along);
+        let row = along.and_then(|along| tile.shape.get(along)).or(tile.shape.last()).copied().unwrap_or(1);
+        match is_in_place {
+            true => in_place_alignment(row.saturating_mul(u64::from(tile.bits)) / 8),
+            false => OF_REGISTERS,
+        }
     }
 
     /// The barriers of a load that joins a group; `None` where it is not known whether it does.
@@ -114,7 +127,12 @@ impl Stager<'_> {
         products: &[Taker],
     ) -> Option<Bytes> {
         let joins = !group.loads.is_empty() && group.copies == copies;
-        let was_sure = group.loads.is_empty() || group.is_sure;
+        // Loads for one product are waited for together; for others that hangs on when those are computed.
+        let takers = self.takers(load).0;
+        let is_theirs = |other: &ValueId| {
+            self.takers(*other).0.iter().any(|other| takers.iter().any(|taker| taker.product == other.product))
+        };
+        let was_sure = group.loads.is_empty() || group.is_sure && group.loads.iter().any(is_theirs);
         if !joins {
             *group = Group { copies, is_sure: true, ..Group::default() };
         }
@@ -179,9 +197,31 @@ impl Stager<'_> {
             return if has_others { (0, 0) } else { (1, 1) };
         }
         let overlaps = of_tcgen05.iter().filter_map(|product| looped.overlaps.get(product));
-        overlaps.fold((0, 0), |(least, most), &holds| {
+        // What the first product of a chain takes and the last one as well is there until that is waited for.
+        let depths = || of_tcgen05.iter().filter_map(|product| looped.depths.get(product)).copied();
+        let spread = depths().max().unwrap_or(0) - depths().min().unwrap_or(0);
+        let (least, most) = overlaps.fold((0, 0), |(least, most), &holds| {
             (least.max(u64::from(holds == Holds::Surely)), most.max(u64::from(holds != Holds::Not)))
-        })
+        });
+        (least, most + spread)
+    }
+
+    /// How many products of tensor memory follow each other from each one of a loop on.
+    fn depths(&self, body: &Block) -> HashMap<ValueId, u64> {
+        let mut depths: HashMap<ValueId, u64> = HashMap::new();
+        for op in body.ops.iter().rev() {
+            work::spend(1);
+            let of_users = op.results.iter().filter_map(|result| depths.get(result)).copied().max().unwrap_or(0);
+            let is_one = self.product(op).is_some_and(|product| self.machine.unit(product) == Unit::Tcgen05);
+            let depth = of_users + u64::from(is_one);
+            let mut of_op = op.operands.clone();
+            super::latencies::nested_operands(op, &mut of_op);
+            for value in of_op.into_iter().chain(op.results.first().copied()) {
+                let known = depths.entry(value).or_default();
+                *known = depth.max(*known);
+            }
+        }
+        depths
     }
 
     /// Whether the rounds of each product of tensor memory overlap (`AssignMMALatencies`).

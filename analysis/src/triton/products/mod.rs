@@ -165,6 +165,8 @@ struct Loop {
     staged: Option<HashMap<ValueId, Staging>>,
     /// Of each product that ends in tensor memory, whether its rounds overlap.
     overlaps: HashMap<ValueId, Holds>,
+    /// How many of those follow each other from one on, itself included.
+    depths: HashMap<ValueId, u64>,
 }
 
 impl Loop {
@@ -452,6 +454,15 @@ impl Stager<'_> {
             kind: Kind::Allocation(id),
         }
     }
+}
+
+/// Alignment of a tile that a product loads into registers (`SwizzledSharedEncodingAttr`).
+const OF_REGISTERS: u64 = 16;
+
+/// Alignment of a tile that a product reads in place: by the bytes of its rows, which are swizzled (`NVMMASharedEncodingAttr`).
+fn in_place_alignment(row: u64) -> u64 {
+    let swizzle = [128, 64, 32].into_iter().find(|&swizzle| row >= swizzle && row.is_multiple_of(swizzle));
+    swizzle.map_or(128, |swizzle| 8 * swizzle)
 }
 
 fn has_loop(op: &Op) -> bool {

@@ -3,7 +3,7 @@
 //! and equal ones are one (`ReorderInstructions.cpp`, `LoopAwareCSE`).
 
 use super::super::program::{Bytes, Op, Product, Tile, Use, ValueId, bytes_of};
-use super::{BARRIER_BYTES, COPIES, Holds, Loop, OPERAND, Stager, Unit, read_back};
+use super::{BARRIER_BYTES, COPIES, Holds, Loop, OF_REGISTERS, OPERAND, Stager, Unit, in_place_alignment, read_back};
 use crate::finding::Reason;
 
 /// How an operand lies in shared memory: equal ones of one tensor are one buffer.
@@ -165,7 +165,32 @@ impl Stager<'_> {
             false => Bytes::Exactly(bytes),
         };
         let lies = Lies::InPlace(self.runs_along_in_place(operand, either_way));
+        let is_new = !self.brought.contains_key(&(operand.root, lies));
+        if is_new && operand.is_turned && self.machine.unit(product) == Unit::Tcgen05 {
+            return self.turned_in_place(ops, op, operand, product, (lies, size));
+        }
         self.keep(ops, op, operand, product, (lies, size));
+    }
+
+    /// `tcgen05` brings what it takes from the other side only where it takes it, unless it takes it as it is as well.
+    fn turned_in_place(
+        &mut self,
+        ops: &mut Vec<Op>,
+        op: &mut Op,
+        operand: &Operand,
+        product: &Product,
+        (lies, size): (Lies, Bytes),
+    ) {
+        if self.made_at.contains_key(&operand.root) {
+            let sooner = Bytes::Between(0, size.high(), Reason::new(OPERAND));
+            let sooner = self.operand_buffer(op, operand, sooner);
+            ops.extend(read_back(&sooner));
+            self.behind.entry(operand.root).or_default().push(sooner);
+        }
+        let made = self.operand_buffer(op, operand, size);
+        self.remember((operand.root, lies), operand, product, &made);
+        op.operands.extend(&made.results);
+        ops.push(made);
     }
 
     fn runs_along_in_place(&self, operand: &Operand, either_way: bool) -> Option<usize> {
@@ -208,9 +233,9 @@ impl Stager<'_> {
                     self.uncertain(ops, op, &operand, most);
                 }
                 _ => {
-                    let size = match is_widened {
-                        false => Bytes::Exactly(bytes),
-                        true => Bytes::Between(bytes, cast, Reason::new(OPERAND)),
+                    let size = match operand.tile.bits >= 16 {
+                        true => Bytes::Exactly(bytes),
+                        false => Bytes::Between(0, cast, Reason::new(OPERAND)),
                     };
                     let lies = self.swizzled_for(op, &operand, product);
                     self.keep(ops, op, &operand, product, (lies, size));
@@ -298,7 +323,7 @@ impl Stager<'_> {
         let Some(tile) = self.program.loads.get(&load).map(|load| load.tile.clone()) else { return };
         let at = self.made_at[&load];
         let size = Bytes::Exactly(tile.bytes());
-        let made = self.buffer(at, NAMES[operand.nth], (tile.shape, tile.dtype, size, 1024, Use::Staging));
+        let made = self.buffer(at, NAMES[operand.nth], (tile.shape, tile.dtype, size, OF_REGISTERS, Use::Staging));
         self.remember(key, operand, product, &made);
         let read = read_back(&made);
         let behind = self.behind.entry(load).or_default();
@@ -362,8 +387,17 @@ impl Stager<'_> {
 
     fn operand_buffer(&mut self, op: &Op, operand: &Operand, size: Bytes) -> Op {
         let at = self.made_at.get(&operand.value).copied().unwrap_or(op.at);
-        let Tile { shape, dtype, .. } = operand.tile.clone();
-        self.buffer(at, NAMES[operand.nth], (shape, dtype, size, 1024, Use::Staging))
+        let Tile { shape, dtype, bits } = operand.tile.clone();
+        let unit = op.results.first().and_then(|id| self.program.products.get(id)).map(|it| self.machine.unit(it));
+        let alignment = match unit {
+            Some(Unit::Wgmma | Unit::Tcgen05) => {
+                // Which way it goes through memory is not known of what is computed: mostly along its rows.
+                let row = shape.last().copied().unwrap_or(1).saturating_mul(u64::from(bits)) / 8;
+                in_place_alignment(row)
+            }
+            _ => OF_REGISTERS,
+        };
+        self.buffer(at, NAMES[operand.nth], (shape, dtype, size, alignment, Use::Staging))
     }
 
     fn remember(&mut self, key: (ValueId, Lies), operand: &Operand, product: &Product, made: &Op) {

@@ -1,0 +1,17 @@
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x, g, u, o, N, BM: tl.constexpr, BK: tl.constexpr, BN: tl.constexpr):
+    rows = tl.arange(0, BM)
+    ks = tl.arange(0, BK)
+    cols = tl.arange(0, BN)
+    t = tl.load(x + rows[:, None] * BK + ks[None, :])
+    for n in range(0, N, BN):
+        a = tl.load(g + ks[:, None] * N + (n + cols)[None, :])
+        r = tl.dot(t, a).to(tl.bfloat16)
+        b = tl.load(u + cols[:, None] * BM + rows[None, :])
+        q = tl.dot(b, t)
+        tl.store(o + rows[:, None] * N + (n + cols)[None, :], r)
+        tl.store(o + cols[:, None] * BK + ks[None, :], q.to(tl.bfloat16))
