@@ -176,18 +176,18 @@ fn bounded(language: &str) -> (usize, usize, usize) {
 
 #[test]
 fn kernels_of_plain_triton_take_what_the_compiler_gives_them() {
-    assert_eq!(bounded("triton"), (161, 57, 0));
+    assert_eq!(bounded("triton"), (163, 55, 0));
 }
 
 /// Products that share tiles, that are made of others, or that are computed as several; loops with copies of their bodies; tensor memory.
 #[test]
 fn products_take_what_the_compiler_gives_them() {
-    assert_eq!(bounded("causes/products"), (0, 0, 0));
+    assert_eq!(bounded("causes/products"), (65, 30, 0));
 }
 
 #[test]
 fn random_kernels_of_plain_triton_take_what_the_compiler_gives_them() {
-    assert_eq!(bounded("random/triton"), (147, 195, 0));
+    assert_eq!(bounded("random/triton"), (163, 179, 0));
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn what_the_compiler_said_of_the_kernels_is_confirmed_buffer_by_buffer() {
     expect_test::expect![[r#"
         gluon: 73 the same, 0 within, 4 refused, 0 not asked
         tlx: 43 the same, 3 within, 9 refused, 0 not asked
-        triton: 132 the same, 82 within, 0 refused, 0 not asked
+        triton: 148 the same, 66 within, 0 refused, 0 not asked
           attention_fp16 0:
             line 18 has `ttg.convert_layout` at smem 0x4000, 2048 bytes, tilefit says nothing is there
           attention_fp16 3:

@@ -64,12 +64,13 @@ impl Stager<'_> {
             let other = both.into_iter().flatten().find(|&other| other != one).unwrap_or(one);
             staged.insert(load, Staging { holds, rounds: (one.min(other), one.max(other)) });
         }
-        // What a result in tensor memory starts with in each round counts as well, and every load where the author asks for it.
-        let of_starts = self.loads_of_starts(body, &defined);
+        // What goes into a result in tensor memory by other ways counts as well, and every load where the author asks for it.
+        let of_tcgen05 = |op: &Op| self.product(op).is_some_and(|it| self.machine.unit(it) == Unit::Tcgen05);
+        let is_open = is_told || body.ops.iter().any(of_tcgen05);
         for op in body.ops.iter().filter(|op| op.effect == Effect::Reads && op.results.len() == 1) {
             let load = op.results[0];
             let is_wide = self.width(&load).is_none_or(|(_, most)| most >= LEAST_ACCESS);
-            if is_wide && (is_told || of_starts.contains(&load) || self.is_carried(body, load)) {
+            if is_wide && (is_open || self.is_carried(body, load)) {
                 staged.entry(load).or_insert(Staging { holds: Holds::Perhaps, rounds: (1, before) });
             }
         }
@@ -171,11 +172,12 @@ impl Stager<'_> {
             return Holds::Surely;
         }
         let (takers, has_others) = self.takers(load);
-        let mut orders: Vec<Order> = takers.iter().filter_map(|taker| self.order(load, taker)).collect();
+        let orders: Vec<Order> = takers.iter().filter_map(|taker| self.order(load, taker)).collect();
         let Some(&first) = orders.first() else { return Holds::Surely };
-        // What is combined with a result of `mma` lies in registers as that does, which looks like an operand that is contiguous along its rows.
-        if matches!(first, Order::Swizzled { .. }) && self.meets_products(load) {
-            orders.push(swizzled_as(&of.tile, 1, 2, true));
+        // What else is done with a tile of `mma` may need it in a layout that looks like an operand of another order.
+        let is_in_place = matches!(first, Order::InPlace(_));
+        if has_others && !is_in_place {
+            return Holds::Perhaps;
         }
         let not = if has_others || takers.len() > orders.len() { Holds::Perhaps } else { Holds::Not };
         if orders.iter().any(|&order| order != first) {
@@ -256,24 +258,6 @@ impl Stager<'_> {
         swizzled_as(&of.tile, along, (32 / together).max(1), along == along_k)
     }
 
-    /// Whether a load, or what is computed of it element by element, is combined with the result of a product.
-    fn meets_products(&self, load: ValueId) -> bool {
-        let mut open = vec![load];
-        let mut seen = HashSet::new();
-        while let Some(value) = open.pop() {
-            work::spend(1);
-            for (by, _) in self.uses.get(&value).into_iter().flatten().filter(|(by, _)| self.elementwise.contains(by)) {
-                if self.of_products.contains(by) {
-                    return true;
-                }
-                if seen.insert(*by) {
-                    open.push(*by);
-                }
-            }
-        }
-        false
-    }
-
     /// Bits of the narrowest loads that the sides of a product are made of, of which a thread takes a word at once.
     pub(super) fn together(&self, id: ValueId, product: &Product) -> u64 {
         let sides = self.operands_of.get(&id).into_iter().flatten().zip(&product.operands);
@@ -308,27 +292,6 @@ impl Stager<'_> {
                 Unit::Tcgen05 => false,
             }
         })
-    }
-
-    /// Loads that lead to what a result in tensor memory starts with.
-    fn loads_of_starts(&self, body: &Block, defined: &Defined) -> HashSet<ValueId> {
-        let mut found = HashSet::new();
-        for op in &body.ops {
-            if !self.product(op).is_some_and(|product| self.machine.unit(product) == Unit::Tcgen05) {
-                continue;
-            }
-            let mut open: Vec<ValueId> = op.operands.iter().skip(2).copied().collect();
-            let mut seen = HashSet::new();
-            while let Some(value) = open.pop() {
-                work::spend(1);
-                let Some(op) = defined.get(&value).filter(|_| seen.insert(value)) else { continue };
-                if is_load(op) {
-                    found.insert(value);
-                }
-                open.extend(&op.operands);
-            }
-        }
-        found
     }
 
     /// Whether a load is handed to the next round as it is.
