@@ -72,11 +72,11 @@ fn options_that_nothing_gives_are_named() {
     check(
         &of(""),
         expect![[r#"
-        product on sm_100: 49168, bounded
-          assumes: the device is sm_100 (none is named)
-          assumes: the kernel has 4 warps (no number is given)
-          assumes: loops have 3 stages (no number is given)
-    "#]],
+            product on sm_100: 49168, predicted
+              assumes: the device is sm_100 (none is named)
+              assumes: the kernel has 4 warps (no number is given)
+              assumes: loops have 3 stages (no number is given)
+        "#]],
     );
 }
 
@@ -92,18 +92,18 @@ def run():
     check(
         &format!("{PRODUCT}\n{}", host.replace("OPTIONS", "")),
         expect![[r#"
-        product on sm_100: 49168, bounded
-          assumes: the device is sm_100 (none is named)
-    "#]],
+            product on sm_100: 49168, predicted
+              assumes: the device is sm_100 (none is named)
+        "#]],
     );
     check(
         &format!("{PRODUCT}\n{}", host.replace("OPTIONS", ", **read()")),
         expect![[r#"
-        product on sm_100: 49168, bounded
-          assumes: the device is sm_100 (none is named)
-          assumes: the kernel has 4 warps (no number is given)
-          assumes: loops have 3 stages (no number is given)
-    "#]],
+            product on sm_100: 49168, predicted
+              assumes: the device is sm_100 (none is named)
+              assumes: the kernel has 4 warps (no number is given)
+              assumes: loops have 3 stages (no number is given)
+        "#]],
     );
 }
 
@@ -133,10 +133,10 @@ fn no_error_rests_on_an_assumption() {
     check(
         &of("N=128 K=128 ROUNDS=8").replace(" arch=sm_86", " num_stages=4"),
         expect![[r#"
-        product on sm_100: 262160, bounded
-          assumes: the device is sm_100 (none is named)
-          warning [capacity-exceeded] the kernel needs 262160 bytes of shared memory, 29712 too many; sm_100, which is assumed, has 232448 a block: `# tilefit: target=sm_100` says which it is
-    "#]],
+            product on sm_100: 262160, predicted
+              assumes: the device is sm_100 (none is named)
+              warning [capacity-exceeded] the kernel needs 262160 bytes of shared memory, 29712 too many; sm_100, which is assumed, has 232448 a block: `# tilefit: target=sm_100` says which it is
+        "#]],
     );
 }
 

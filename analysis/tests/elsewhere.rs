@@ -300,7 +300,7 @@ fn all_that_a_kernel_allocates_stands_in_another_file() {
         check_tlx(
             &[("kernel.py", &text), ("buffers.py", BUFFERS)],
             expect![[r#"
-            kernel: exact 24576 []
+            kernel: predicted 24576 []
         "#]],
         );
     }

@@ -248,9 +248,9 @@ def kernel():
     tlx.async_dot(a[0], b[0], acc[0], two_ctas=True)
 ",
         expect![[r#"
-            kernel on sm_100: predicted, smem 8200, tmem 128
+            kernel on sm_100: bounded, smem 8200, tmem 128–256
               b [1, 64, 64] bfloat16 in smem
-              barrier of `async_dot` [1, 1] int64 in smem
+              barrier of `async_dot` [1] int64 in smem
               a [1, 64, 64] bfloat16 in tmem
               acc [1, 64, 128] float32 in tmem
         "#]],

@@ -18,6 +18,9 @@ pub(super) const OVER: Style = AnsiColor::BrightRed.on_default().effects(Effects
 /// A bar is this many characters wide when the memory is full.
 const CELLS: u64 = 20;
 
+/// Letters of a capacity, and of how much of it is taken.
+const OF_AND_PERCENT: usize = 13;
+
 /// One line: where the kernel is, how many others are like it, and what it was planned for.
 pub(super) fn heading(path: &str, kernel: &KernelSummary, others: usize) -> String {
     let status = match kernel.status {
@@ -78,7 +81,9 @@ fn bar(memory: &str, space: &SpacePlan, is_least: bool) -> String {
     };
     let of_least = space.bounds.filter(|_| space.used.is_none()).map_or(of_most, |it| percent(it.low, capacity));
     let percent = if of_least < of_most { format!("{of_least}–{of_most}") } else { format!("{least}{of_most}") };
-    format!("{cells} {used:>9} of {of:<9} {percent:>4} %{over}")
+    // Under each other also where it takes more letters than most.
+    let width = OF_AND_PERCENT.saturating_sub(of.chars().count()).max(4);
+    format!("{cells} {used:>9} of {of} {percent:>width$} %{over}")
 }
 
 /// Of a capacity, rounded up: what is full to the last byte is 100 %, what is over it is more.

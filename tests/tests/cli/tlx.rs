@@ -14,7 +14,7 @@ fn a_plan_lists_the_scenarios() {
         &root,
         &["plan", "kernel.py"],
         &expect![[r#"
-            kernel.py:7: kernel (sm_100, compiler)
+            kernel.py:7: kernel (sm_100, compiler, predicted)
               tile  space  address  bytes  shape         dtype     buffer  lines
               a     smem   0x0      32768  [2, 64, 128]  bfloat16          8-10
               smem       ██░░░░░░░░░░░░░░░░░░    32 KiB of 227 KiB     15 %
@@ -22,6 +22,7 @@ fn a_plan_lists_the_scenarios() {
               scenario  N   smem (bytes)  tmem (columns)
               1         16  262144        0               exceeds
               2 *       2   32768         0               fits
+              assumes: the device is sm_100 (none is named)
             exit 0
         "#]],
     );
