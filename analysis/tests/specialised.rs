@@ -238,6 +238,7 @@ def entry(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Tensor[[8, 64], pl.FP32], n: pl.
         ),
         expect![[r#"
             scope predicted
+                assumes: `n` is not known before run time; called with a number for which `n >= 3` is false, `@pl.jit` compiles another kernel (Vec 2048 B)
         "#]],
     );
     check(
@@ -249,6 +250,8 @@ def entry(x: pl.Tensor[[8, 64], pl.FP32], y: pl.Tensor[[8, 64], pl.FP32], n: pl.
         ),
         expect![[r#"
             scope predicted
+                assumes: `n` is not known before run time; called with a number for which `n >= 3` is false, `@pl.jit` compiles another kernel (Vec 2048 B)
+                assumes: `n` is not known before run time; called with a number for which `n >= 3` is true, `@pl.jit` compiles another kernel (Vec 2048 B)
         "#]],
     );
 }
