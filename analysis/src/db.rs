@@ -46,6 +46,7 @@ mod scenario_tables;
 mod scenarios;
 mod shapes;
 mod shared_plans;
+mod specialisations;
 #[cfg(test)]
 mod tests;
 mod tlx;
@@ -862,9 +863,16 @@ fn outcomes(db: &dyn salsa::Database, kernel: &Kernel, config: &Config, is_open:
             memory::downgrade_unproved(&mut plan);
             plan.findings.extend(isa_rules::findings(&kernel, config.target));
             let is_synchronised = codegen::sync::is_written(&kernel);
-            Outcome::Planned(Arc::new(Planned { kernel, plan, marks, is_synchronised }))
+            Planned { kernel, plan, marks, is_synchronised }
         };
-        prepared.into_iter().map(plan).collect::<Vec<_>>()
+        let mut planned: Vec<Planned> = prepared.into_iter().map(plan).collect();
+        let mut plans: Vec<&mut Plan> = planned.iter_mut().map(|planned| &mut planned.plan).collect();
+        specialisations::name_assumptions(kernel, &mut plans, |variant| {
+            let prepared = passes::prepare(variant, machine, config.planner);
+            let plan = |kernel: &Kernel| memory::plan_within(kernel, machine, config.planner, effort);
+            prepared.iter().map(plan).collect()
+        });
+        planned.into_iter().map(|planned| Outcome::Planned(Arc::new(planned))).collect::<Vec<_>>()
     });
     planned.unwrap_or_else(|failure| vec![Outcome::Failed(Box::new(kernel.clone()), failure)])
 }

@@ -107,7 +107,8 @@ pub enum Status {
     /// What the compiler assigns under [`Plan::planner`](crate::memory::Plan::planner), also where it then refuses it for being more than a memory holds. All that the kernel
     /// uses was compared with it.
     Exact,
-    /// The same, as far as is known; but something in the kernel was never compared with the compiler ([`Plan::uncompared`](crate::memory::Plan::uncompared)).
+    /// The same, as far as is known; but something in the kernel was never compared with the compiler ([`Plan::uncompared`](crate::memory::Plan::uncompared)),
+    /// or the plan rests on something that the text leaves open ([`Plan::assumed`](crate::memory::Plan::assumed)).
     Predicted,
     /// What it uses lies between two numbers that are known; where each tile lies is not.
     Bounded,

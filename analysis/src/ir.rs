@@ -40,6 +40,8 @@ pub struct Kernel {
     /// one that is put in place of its calls. All origins are nodes of that text.
     pub inlined_from: Option<BlockKey>,
     pub params: Vec<VarId>,
+    /// Scalars of the `@pl.jit` entry that it is a scope of. Where the entry is called with a number, that stands in their place.
+    pub called_with: Vec<VarId>,
     /// The provenance of the tensors that host code gives to a kernel: which memory each of them is. Empty where it does not say so for every launch.
     pub provenance: Vec<(VarId, Storage)>,
     pub handover: Handover,
@@ -714,6 +716,7 @@ impl Kernel {
             name_origin: origin,
             inlined_from: None,
             params: Vec::new(),
+            called_with: Vec::new(),
             provenance: Vec::new(),
             handover: Handover::default(),
             vars: Vec::new(),

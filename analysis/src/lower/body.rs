@@ -9,6 +9,8 @@ use super::agreement::{Agreement, Difference};
 use super::annotation::{self, Annotation};
 use super::pre_ssa::{InlinedFunction, PreSsa, Statement};
 use super::renaming::Renames;
+use super::specialised::{Specialised, Unfit, Unmade};
+use super::tensor_views::{Comparison, Followed, TensorView};
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::{
@@ -111,6 +113,8 @@ pub(super) struct State {
     pub(super) returned: Option<Rhs>,
     /// Outside of every kernel: what is not modelled there does not matter.
     pub(super) host: bool,
+    /// What makes all scopes of the host unknown: the front end may refuse the host because of it.
+    pub(super) host_notes: Vec<Reason>,
     /// What the front end refuses of operations outside of scopes.
     pub(super) host_rejections: Vec<Rejection>,
     /// Host code without scopes: its values are followed to say what the front end refuses, and for nothing else.
@@ -123,8 +127,12 @@ pub(super) struct State {
     pub(super) loops_around_manual_scope: Option<usize>,
     /// A `@pl.jit` function, of which the compiler makes another text for the shapes that it is called with.
     pub(super) jit: bool,
+    /// What that text says of the functions that are put in place of calls.
+    pub(super) specialised: Specialised,
     /// Tensors that may hold data in a part of their shape only, which their type does not say.
     pub(super) narrowed: FxHashSet<VarId>,
+    /// How tensors lie that do not lie as usual.
+    pub(super) tensor_views: FxHashMap<VarId, Followed>,
     /// Variables of tiles that were assigned again with another view: what is written last need not be what their type says.
     pub(super) restated: FxHashSet<VarId>,
     /// Inside of a call in the notation of a sketch, whose compiler demanded less.
@@ -135,6 +143,7 @@ pub(super) struct State {
 pub(super) struct Yielded {
     pub(super) name: String,
     pub(super) ty: Type,
+    pub(super) view: Followed,
     /// False for a scalar whose element type is not known.
     pub(super) is_sure: bool,
     pub(super) at: Origin,
@@ -189,7 +198,40 @@ impl<'a> Lowering<'a> {
             let ty = self.called_with(name, ty);
             self.param(name, ty, Origin::Expr(param.name));
         }
+        if self.state.jit && self.state.host {
+            self.specialise(function);
+        }
         self.block(&function.body);
+    }
+
+    /// Says of which functions the compiler makes no text, because it finds no shapes for them.
+    fn specialise(&mut self, function: &Function) {
+        let shape = |param: &VarId| match &self.state.vars[param.0 as usize] {
+            Var { name, ty: Type::Tensor(tensor), .. } if tensor.rank_known => {
+                Some((name.clone(), tensor.shape.clone()))
+            }
+            _ => None,
+        };
+        let shapes: Vec<_> = self.state.params.iter().filter_map(shape).collect();
+        let tensors = self.state.params.iter().filter(|param| matches!(self.ty(**param), Type::Tensor(_)));
+        // Without the entry's own shapes nothing is known of what it passes on.
+        if shapes.len() != tensors.count() {
+            return;
+        }
+        let specialised = Specialised::of(self.ast, function, self.scope, shapes);
+        for Unmade { function: callee, why, call } in &specialised.unmade {
+            let message = match why {
+                Unfit::Unshaped(param) => format!(
+                    "`@pl.jit` finds no shape for the parameter `{param}` of `{callee}`: in its first call pass a parameter of the caller, or a name that is given by `pl.create_tensor`, `pl.slice`, `pl.reshape`, or a window; what is computed has no shape there, whatever `{param}` is annotated with"
+                ),
+                Unfit::Renamed(name) => format!(
+                    "`{name}` is `{callee}` under another name, and `@pl.jit` finds the functions that it calls by their own names only; call it `{callee}`"
+                ),
+            };
+            let at = call.unwrap_or(function.name);
+            self.refuse_on_host(Rejection::new(Origin::Expr(at), Code::Rejected, message));
+        }
+        self.state.specialised = specialised;
     }
 
     /// What comes from outside lies in global memory; the compiler's InferTileMemorySpace stops at anything else.
@@ -292,6 +334,17 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// As [`Lowering::note`], where it concerns all that is compiled with the host.
+    pub(super) fn note_anywhere(&mut self, at: ExprId, reason: impl Into<Reason>) {
+        let reason = reason.into();
+        if !self.state.host {
+            return self.note(at, reason);
+        }
+        if !self.state.host_notes.contains(&reason) {
+            self.state.host_notes.push(reason);
+        }
+    }
+
     pub(super) fn reject(&mut self, at: ExprId, code: Code, message: String) {
         let at = self.at_expr(at);
         self.reject_at(at, code, message);
@@ -337,6 +390,8 @@ impl<'a> Lowering<'a> {
         if self.may_be_narrowed(&value) {
             self.state.narrowed.insert(var);
         }
+        let view = self.view_of_value(&value);
+        self.set_view(var, view);
         self.emit(Statement::Let { var, value, ty, origin });
         var
     }
@@ -496,9 +551,13 @@ impl<'a> Lowering<'a> {
         };
         let origin = self.at_expr(target);
         let first_new = self.state.vars.len() as u32;
+        let view = match annotation {
+            Some(_) => Some(TensorView::default()),
+            None => self.view_of_value(&value),
+        };
         let var = match is_guess {
             true => self.scalar_variable(name, &ty, origin),
-            false => self.variable(target, name, &ty, origin),
+            false => self.variable(target, name, &ty, &view, origin),
         };
         let ty = if var.0 < first_new { self.of_known(ty, inferred, var) } else { ty };
         if *self.ty(var) != ty {
@@ -515,6 +574,7 @@ impl<'a> Lowering<'a> {
         if self.may_be_narrowed(&value) {
             self.state.narrowed.insert(var);
         }
+        self.set_view(var, view);
         self.emit(Statement::Let { var, value, ty, origin });
         self.bind(name, Term::Var(var));
     }
@@ -545,17 +605,17 @@ impl<'a> Lowering<'a> {
     }
 
     /// The variable that an assignment to `name` writes.
-    fn variable(&mut self, target: ExprId, name: &str, ty: &Type, origin: Origin) -> VarId {
+    fn variable(&mut self, target: ExprId, name: &str, ty: &Type, view: &Followed, origin: Origin) -> VarId {
         if let Some(&Term::Var(known)) = self.lookup(name)
             && self.state.vars[known.0 as usize].role != Role::IterArg
         {
             let difference = self.agreement().difference(self.ty(known), ty);
             // What a parameter of an inlined function was declared as is not what it is called with.
             let is_own = known >= self.first_own && !self.state.guessed.contains(&known);
-            if let Some(difference) = difference
-                && is_own
-            {
-                self.refuse_other_type(target, known, ty, difference);
+            match difference {
+                Some(difference) if is_own => self.refuse_other_type(target, known, ty, view, difference),
+                None if is_own => self.check_view(target, known, ty, view),
+                _ => {}
             }
             if !are_other_tensors(self.ty(known), ty) {
                 return known;
@@ -591,10 +651,31 @@ impl<'a> Lowering<'a> {
         Agreement { vars: &self.state.vars, constants: &self.state.constants }
     }
 
+    /// Types agree; the tensors that have them need not.
+    fn check_view(&mut self, target: ExprId, known: VarId, ty: &Type, view: &Followed) {
+        if !matches!(ty, Type::Tensor(_)) {
+            return;
+        }
+        match TensorView::compare(&self.view_of(known), view, self.agreement()) {
+            Comparison::Equal => {}
+            Comparison::Differ(difference) => self.refuse_other_type(target, known, ty, view, difference),
+            Comparison::Unsure => {
+                let name = &self.state.vars[known.0 as usize].name;
+                let what = format!("whether `{name}` may hold this tensor, of which a part is valid");
+                self.note(target, what);
+            }
+        }
+    }
+
     /// A name is one variable to the compiler, and a variable has one type.
-    fn refuse_other_type(&mut self, target: ExprId, known: VarId, ty: &Type, difference: Difference) {
+    fn refuse_other_type(&mut self, target: ExprId, known: VarId, ty: &Type, view: &Followed, difference: Difference) {
         let Var { name, ty: was, origin, .. } = &self.state.vars[known.0 as usize];
-        let (was, got) = (written(was, &self.state.vars), written(ty, &self.state.vars));
+        let vars = &self.state.vars;
+        let described = |ty: &Type, view: &Followed| {
+            let view = view.as_ref().filter(|_| matches!(ty, Type::Tensor(_)));
+            written(ty, vars) + &view.map(|view| view.described(vars)).unwrap_or_default()
+        };
+        let (was, got) = (described(was, &self.view_of(known)), described(ty, view));
         let message = format!(
             "cannot reassign `{name}` with a different type: was {was}, got {got}; {difference} differs. Give this value another name"
         );
@@ -683,20 +764,21 @@ impl<'a> Lowering<'a> {
             Type::Unknown(Reason::new(format!("the tuple that `{name}` is unpacked from is too short")))
         });
         let origin = self.at_expr(target);
-        let var = self.variable(target, name, &ty, origin);
+        let var = self.variable(target, name, &ty, &Some(TensorView::default()), origin);
         self.emit(Statement::Let { var, value: Value::Element { tuple, index }, ty, origin });
         self.bind(name, Term::Var(var));
     }
 
     fn yield_to(&mut self, at: Origin, targets: &[ExprId], args: &[Arg]) {
         let terms: Vec<Term> = args.iter().map(|arg| self.expression(arg.value)).collect();
-        let types: Vec<(Type, bool)> = terms.iter().map(|term| (self.term_type(term), self.is_sure(term))).collect();
+        let describe = |term: &Term| (self.term_type(term), self.view_of_term(term), self.is_sure(term));
+        let types: Vec<(Type, Followed, bool)> = terms.iter().map(describe).collect();
         let values = terms.into_iter().map(|term| self.operand(term)).collect();
         self.emit(Statement::Yield { values, origin: at });
-        for (&target, (ty, is_sure)) in targets.iter().zip(types) {
+        for (&target, (ty, view, is_sure)) in targets.iter().zip(types) {
             let Some(name) = self.name(target).map(str::to_owned) else { continue };
             if let Some(names) = self.state.yields.last_mut() {
-                names.push(Yielded { name, ty, is_sure, at });
+                names.push(Yielded { name, ty, view, is_sure, at });
             }
         }
     }
@@ -783,13 +865,16 @@ impl<'a> Lowering<'a> {
         }
         let mut results = Vec::new();
         for (name, annotation) in names {
-            let captured = yielded.iter().find(|known| known.name == name).map(|known| known.ty.clone());
+            let captured = yielded.iter().find(|known| known.name == name);
+            let view = captured.map(|known| known.view.clone());
+            let captured = captured.map(|known| known.ty.clone());
             let inferred = captured.unwrap_or_else(|| Type::Unknown(Reason::new(format!("no branch yields `{name}`"))));
             let ty = match annotation.map(|annotation| self.annotation(annotation)) {
                 Some(Annotation::Type(annotated)) => annotation::merge(annotated, &inferred),
                 _ => inferred,
             };
             let var = self.var(Var { name: name.clone(), ty, role: Role::IfResult, inserted: None, origin: at });
+            view.into_iter().for_each(|view| self.set_view(var, view));
             results.push(var);
             self.bind(&name, Term::Var(var));
         }
@@ -811,7 +896,11 @@ impl<'a> Lowering<'a> {
             if first.at == other.at || !(first.is_sure && other.is_sure) {
                 continue;
             }
-            if let Some(difference) = self.agreement().across(&first.ty, &other.ty) {
+            let difference = self.agreement().across(&first.ty, &other.ty);
+            if difference.is_none() && self.is_view_unsure(&first.view, &other.view) {
+                self.note_at(other.at, format!("`{}`, a tensor of which branches may yield other parts", other.name));
+            }
+            if let Some(difference) = difference {
                 let (was, got) = (written(&first.ty, &self.state.vars), written(&other.ty, &self.state.vars));
                 let message = format!(
                     "the branches yield values of different types to `{}`: {was} and {got}; {difference} must be the same",
@@ -823,6 +912,11 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Whether tensors that are handed on may lie in another way than the usual one, or than each other: that is not followed.
+    fn is_view_unsure(&self, one: &Followed, other: &Followed) -> bool {
+        !matches!(TensorView::compare(one, other, self.agreement()), Comparison::Equal)
+    }
+
     /// A loop hands on values of the type that it starts with.
     pub(super) fn check_carries(&mut self, carried: &[(String, VarId)], yielded: &[Yielded]) {
         for ((_, carried), yielded) in carried.iter().zip(yielded) {
@@ -830,7 +924,13 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             let Var { name, ty, origin, .. } = &self.state.vars[carried.0 as usize];
-            if let Some(difference) = self.agreement().across(ty, &yielded.ty) {
+            let difference = self.agreement().across(ty, &yielded.ty);
+            if difference.is_none() && self.is_view_unsure(&self.view_of(*carried), &yielded.view) {
+                let what = format!("`{name}`, a tensor of which a loop may hand on another part");
+                self.note_at(yielded.at, what);
+                continue;
+            }
+            if let Some(difference) = difference {
                 let (was, got) = (written(ty, &self.state.vars), written(&yielded.ty, &self.state.vars));
                 let message = format!(
                     "the loop carries `{name}` as {was}, but yields {got}; {difference} must be the same in each iteration"

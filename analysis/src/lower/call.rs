@@ -10,14 +10,15 @@ use super::arguments::IGNORED;
 use super::body::{HostValue, Inlined, Lowering, Rhs, Term, keyword};
 use super::constants;
 use super::legacy::{Notation, Reduction, removed, renamed};
-use super::pre_ssa::InlinedFunction;
+use super::pre_ssa::{InlinedFunction, Statement};
 use super::renaming::Renames;
+use super::specialised::Meta;
 use super::{Kind, kind};
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, FunctionSource};
 use crate::ir::{
-    Attr, AttrName, BLayout, Call, Operand, Pad, Reason, SLayout, Scalar, ScalarBinary, ScalarUnary, SplitMode,
-    TensorLayout, TensorType, Type, VarId,
+    Attr, AttrName, BLayout, Call, Operand, Pad, Reason, Role, SLayout, Scalar, ScalarBinary, ScalarUnary, SplitMode,
+    TensorLayout, TensorType, Type, Value, Var, VarId, Why,
 };
 use crate::ops::{
     self, BarrierMode, Category, Coalesce, CoreType, NotifyOp, OpId, Param, Pipe, Preset, Slot, WaitCmp, When,
@@ -243,7 +244,7 @@ impl Lowering<'_> {
             values.push((arg.keyword.as_deref(), self.passed(arg.value)));
         }
         for unknown in self.scope.unknown_names(name) {
-            self.note(expr, unknown);
+            self.note_anywhere(expr, unknown);
         }
         let defining_scope = self.scope.defining_scope(name);
         let scope = defining_scope.as_deref().unwrap_or(self.scope);
@@ -270,6 +271,13 @@ impl Lowering<'_> {
             self.reject(expr, Code::InvalidOperand, message);
             return unknown(message_of_arguments(name));
         }
+        for (param, shape) in self.taken_for_other_shapes(&source.ast, function, &bound) {
+            let what = format!("`{name}`, which `@pl.jit` makes for another shape of `{param}` than it gets here");
+            self.note_anywhere(expr, what);
+            if let Some(taken) = self.taken_for(expr, &param, shape, &bound) {
+                bound.insert(param, Term::Var(taken));
+            }
+        }
         let is_here = defining_scope.is_none() && !matches!(self.inlined, Some(Inlined::Elsewhere));
         let inlined = match source.key.clone().filter(|_| is_here) {
             Some(key) => {
@@ -288,10 +296,14 @@ impl Lowering<'_> {
             state: std::mem::take(&mut self.state),
         };
         // The function sees its own names, not those of its caller.
+        let given: Vec<VarId> = bound.values().filter_map(Term::var).collect();
         let outside = std::mem::replace(&mut inner.state.scopes, vec![bound]);
+        // A function of its own is read by itself, with tensors that lie as usual.
+        let hidden = if is_spliced(&source.ast, function) { Vec::new() } else { inner.hide_views(given) };
         inner.state.depth += 10;
         let returned = inner.inlined_body(&function.body);
         inner.state.depth -= 10;
+        inner.state.tensor_views.extend(hidden);
         let names = std::mem::replace(&mut inner.state.scopes, outside);
         // `pl.inline` puts statements in place of the call, and their names stay visible after it.
         if is_spliced(&source.ast, function)
@@ -301,6 +313,43 @@ impl Lowering<'_> {
         }
         self.state = inner.state;
         returned.unwrap_or_else(|| unknown(format!("`{name}` returns nothing")))
+    }
+
+    /// The parameters that the specializer takes for tensors of other shapes than this call gives.
+    fn taken_for_other_shapes(
+        &self,
+        callee: &Ast,
+        function: &Function,
+        bound: &FxHashMap<String, Term>,
+    ) -> Vec<(String, Vec<Scalar>)> {
+        let Some(name) = callee.name(function.name) else { return Vec::new() };
+        let differing = function.params.iter().filter_map(|param| callee.name(param.name)).filter_map(|param| {
+            let Meta::Shape(wanted) = self.state.specialised.param(name, param)? else { return None };
+            let Type::Tensor(tensor) = self.ty(bound.get(param)?.var()?) else { return None };
+            // Extents that are known at run time only have other names here than there.
+            let numbers = wanted.iter().zip(&tensor.shape).map(|(wanted, given)| (wanted.as_int(), given.as_int()));
+            let mut numbers = numbers.filter_map(|(wanted, given)| wanted.zip(given));
+            let differs = wanted.len() != tensor.shape.len() || numbers.any(|(wanted, given)| wanted != given);
+            (tensor.rank_known && differs).then(|| (param.to_owned(), wanted.clone()))
+        });
+        differing.collect()
+    }
+
+    /// What the front end sees in place of a parameter in a scope: a tensor of the shape that it was specialised for.
+    fn taken_for(
+        &mut self,
+        at: ExprId,
+        param: &str,
+        shape: Vec<Scalar>,
+        bound: &FxHashMap<String, Term>,
+    ) -> Option<VarId> {
+        let given = bound.get(param)?.var().filter(|_| !self.state.host)?;
+        let Type::Tensor(tensor) = self.ty(given).clone() else { return None };
+        let (ty, origin) = (Type::Tensor(TensorType { shape, ..tensor }), self.at_expr(at));
+        let (role, inserted) = (Role::Def, Some(Why::Intermediate));
+        let taken = self.var(Var { name: param.to_owned(), ty: ty.clone(), role, inserted, origin });
+        self.emit(Statement::Let { var: taken, value: Value::Copy(given), ty, origin });
+        Some(taken)
     }
 
     /// The parameters of a function by the variables that a call gives for them.
@@ -619,14 +668,17 @@ impl Lowering<'_> {
     }
 
     fn unmet(&self, call: &Call, on_tensors: bool) -> Option<String> {
-        let known = typing::Known {
+        self.judged(|known| typing::unmet(call, on_tensors, known))
+    }
+
+    fn judged<T>(&self, judge: impl FnOnce(typing::Known) -> T) -> T {
+        judge(typing::Known {
             vars: &self.state.vars,
             constants: &self.state.constants,
             untyped: &|var| self.is_untyped(var),
             restated: &|var| self.state.restated.contains(&var),
             literals: true,
-        };
-        typing::unmet(call, on_tensors, known)
+        })
     }
 
     /// Says what the front end does not accept of a call's operands; the type of a result that is not there.
@@ -634,7 +686,12 @@ impl Lowering<'_> {
         if self.state.sketch {
             return None;
         }
-        let message = self.unmet(call, on_tensors)?;
+        let Some(message) = self.unmet(call, on_tensors) else {
+            if let Some(what) = self.judged(|known| typing::undecided(call, on_tensors, known)) {
+                self.note(at, what);
+            }
+            return None;
+        };
         self.reject(at, Code::InvalidOperand, message.clone());
         Some(Type::Unknown(Reason::new(message)))
     }

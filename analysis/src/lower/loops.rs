@@ -6,6 +6,7 @@ use super::body::{Lowering, Rhs, Term, keyword};
 use super::pre_ssa::{ExplicitCarry, Statement};
 use super::renaming::Bridge;
 use super::scopes::Launched;
+use super::tensor_views::Followed;
 use crate::diagnostics::Code;
 use crate::ir::{
     Dtype, LoopKind, Operand, Origin, Reason, Role, Scalar, Type, Value, Var, VarId, VectorRegion, Why, fold,
@@ -45,6 +46,7 @@ impl Lowering<'_> {
                 inserted: Some(Why::Intermediate),
                 origin,
             });
+            self.set_view(var, self.view_of(source));
             self.emit(Statement::Let { var, value, ty, origin });
             self.bind(to, Term::Var(var));
         }
@@ -201,6 +203,7 @@ impl Lowering<'_> {
         }
         let types: Vec<Type> = inits.iter().map(|init| self.term_type(init)).collect();
         let are_sure: Vec<bool> = inits.iter().map(|init| self.is_sure(init)).collect();
+        let views: Vec<Followed> = inits.iter().map(|init| self.view_of_term(init)).collect();
         let inits: Vec<Operand> = inits.into_iter().map(|init| self.operand(init)).collect();
         let mut iters = Vec::new();
         self.state.yields.push(Vec::new());
@@ -209,12 +212,13 @@ impl Lowering<'_> {
             if let Some((name, index)) = index {
                 this.bind(name, Term::Var(index));
             }
-            for ((&name, ty), is_sure) in names.iter().zip(&types).zip(are_sure) {
+            for (((&name, ty), view), is_sure) in names.iter().zip(&types).zip(views).zip(are_sure) {
                 let origin = this.at_expr(name);
                 let Some(name) = this.ast.name(name) else { continue };
                 let name = name.to_owned();
                 let iter = Var { name: name.clone(), ty: ty.clone(), role: Role::IterArg, inserted: None, origin };
                 let iter = this.var(iter);
+                this.set_view(iter, view);
                 if !is_sure {
                     this.state.guessed.insert(iter);
                 }
@@ -238,6 +242,7 @@ impl Lowering<'_> {
             let name = outer.unwrap_or_else(|| format!("{name}_out"));
             let result = Var { name: name.clone(), ty, role: Role::LoopResult, inserted: None, origin: at };
             let result = self.var(result);
+            self.set_view(result, self.view_of(iter));
             if bound {
                 self.bind(&name, Term::Var(result));
             }

@@ -22,9 +22,11 @@ mod pre_ssa;
 mod provenance;
 mod renaming;
 mod scopes;
+mod specialised;
 mod ssa;
 mod storage;
 mod tensor;
+mod tensor_views;
 #[cfg(test)]
 mod tests;
 
@@ -32,7 +34,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, ParamKind, Stmt, StmtId};
 
 use crate::eval::{Argument, Scope};
-use crate::ir::{Copies, Handover, Kernel, KernelKind, Note, Origin, Reason, Role, Why};
+use crate::ir::{Copies, Handover, Kernel, KernelKind, Note, Origin, Reason, Role, Type, VarId, Why};
 use crate::ops::OpId;
 use crate::passes::simplify::{self, Around};
 use crate::typing::scalar;
@@ -122,6 +124,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         name_origin: Origin::Expr(function.name),
         inlined_from: None,
         params: converted.params,
+        called_with: Vec::new(),
         provenance: Vec::new(),
         handover: Handover::default(),
         vars: converted.vars,
@@ -190,6 +193,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     }
     for (region, (notes, rejections)) in described.iter_mut().zip(of_scopes) {
         region.notes.extend(notes);
+        region.notes.extend(state.host_notes.iter().map(|reason| Note { at: region.origin, reason: reason.clone() }));
         region.rejections.extend(rejections);
     }
     let storages = Storages::of(&converted.vars, &converted.body, &converted.regions, &launches);
@@ -210,6 +214,12 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             false => Handover::default(),
         };
         let provenance = if launch.is_plain { storages.provenance(&taken, &params) } else { Vec::new() };
+        let is_scalar_of_entry = |given: &VarId| {
+            let var = &converted.vars[given.0 as usize];
+            state.jit && var.role == Role::Param && matches!(var.ty, Type::Scalar(_))
+        };
+        let of_entry = params.iter().zip(&taken).filter(|(_, given)| is_scalar_of_entry(given));
+        let called_with = of_entry.map(|(param, _)| *param).collect();
         for (param, given) in params.iter().zip(&taken) {
             let var = &mut vars[param.0 as usize];
             let is_own = converted.vars[given.0 as usize].role == Role::Param;
@@ -233,6 +243,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             name_origin: region.name_origin,
             inlined_from: region.inlined_from.map(|function| function.key.clone()),
             params,
+            called_with,
             provenance,
             handover,
             vars,

@@ -29,6 +29,8 @@ pub struct Plan {
     pub notes: Vec<Note>,
     /// What of a kernel that is modelled was never compared with the compiler.
     pub uncompared: Vec<Mark>,
+    /// What the plan rests on that the text leaves open, for people. A plan that rests on something is no more than predicted.
+    pub assumed: Vec<String>,
     /// In definition order.
     pub tiles: Vec<PlannedTile>,
     pub buffers: Vec<Buffer>,
@@ -202,6 +204,7 @@ impl Plan {
             status: Status::of(!kernel.rejections.is_empty(), kernel.notes.is_empty()),
             notes: kernel.notes.clone(),
             uncompared: Vec::new(),
+            assumed: Vec::new(),
             tiles: Vec::new(),
             buffers: Vec::new(),
             spaces: Vec::new(),

@@ -479,6 +479,7 @@ ids! {
     READ "tile.read", WRITE "tile.write", SLICE "tile.slice", RESHAPE "tile.reshape", EXTRACT "tile.extract",
     ASSEMBLE "tile.assemble", CONCAT "tile.concat", TRANSPOSE "tile.transpose", TRANSPOSE_VIEW "tile.transpose_view",
     SET_VALIDSHAPE "tile.set_validshape", REINTERPRET_VIEW "tile.reinterpret_view", FILLPAD "tile.fillpad", FILLPAD_INPLACE "tile.fillpad_inplace",
+    FILLPAD_EXPAND "tile.fillpad_expand", PART_ADD "tile.part_add", PART_MUL "tile.part_mul", PART_MAX "tile.part_max", PART_MIN "tile.part_min",
     CAST "tile.cast", ADD "tile.add", ADDS "tile.adds", SUB "tile.sub", SUBS "tile.subs", MUL "tile.mul", MULS "tile.muls",
     DIV "tile.div", DIVS "tile.divs", FMODS "tile.fmods", NEG "tile.neg", EXP "tile.exp", SQRT "tile.sqrt", RECIP "tile.recip", SIN "tile.sin", COS "tile.cos",
     EXPANDS "tile.expands", CMP "tile.cmp", CMPS "tile.cmps", SEL "tile.sel", SELS "tile.sels",

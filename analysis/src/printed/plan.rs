@@ -28,6 +28,7 @@ pub(crate) fn plan(kernel: &PrintedKernel, offsets: Offsets, target: Target) -> 
         status: if kernel.notes.is_empty() { Status::Exact } else { Status::Partial },
         notes: kernel.notes.clone(),
         uncompared: Vec::new(),
+        assumed: Vec::new(),
         spaces: Vec::new(),
         statements: kernel.statements.clone(),
         findings: Vec::new(),

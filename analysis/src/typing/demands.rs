@@ -4,6 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::proof::{Proof, Prover};
 use super::{known, notation, scalar};
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Dtype, Layout, Operand, Pad, Role, SLayout, Scalar, TensorType, TileType, Type, Var,
@@ -21,6 +22,15 @@ pub(crate) fn unmet(call: &Call, on_tensors: bool, known: Known) -> Option<Strin
         let name = op.name.split_once('.').map_or(op.name, |(_, name)| name);
         format!("`{dialect}.{name}` requires {what}")
     })
+}
+
+/// A demand of which it is not decided here whether the compiler proves it, for people.
+pub(crate) fn undecided(call: &Call, on_tensors: bool, known: Known) -> Option<String> {
+    let op = call.op.op();
+    let site = CheckedCall { call, op, known };
+    let mut demands = op.demands.iter().flat_map(|demands| demands.of(on_tensors));
+    let is_undecided = demands.any(|&demand| site.proof(demand) == Some(Proof::Unsure));
+    is_undecided.then(|| format!("whether the operands of `{}` are valid in the same part", op.name))
 }
 
 /// What is known of the variables that a call names.
@@ -326,19 +336,15 @@ impl<'a> CheckedCall<'a> {
                 })
             }
             Demand::SameValid(one, other) => {
-                let (first, second) = (self.viewed(one)?, self.viewed(other)?);
-                let extents = |tile: &TileType| -> Vec<Option<i64>> {
-                    tile.valid_shape().iter().map(|extent| known(extent, self.known.constants).as_int()).collect()
-                };
-                let (first, second) = (extents(first), extents(second));
-                let differ = first.iter().zip(&second).any(|(a, b)| are_other(*a, *b));
-                differ.then(|| {
+                let (first, second) = (self.viewed(one)?.valid_shape(), self.viewed(other)?.valid_shape());
+                let unproved = first.iter().zip(&second).any(|(a, b)| is_unproved(self.equal(a, b)));
+                unproved.then(|| {
                     format!(
                         "{} and {} to have the same valid shape, but got {} and {}",
                         self.named(one),
                         self.named(other),
-                        shape(&first),
-                        shape(&second)
+                        notation::extents(&first, self.known.vars),
+                        notation::extents(&second, self.known.vars)
                     )
                 })
             }
@@ -440,27 +446,45 @@ impl<'a> CheckedCall<'a> {
     /// One value for each valid row of a tile.
     fn row_operand(&self, block: u8, row: u8) -> Option<String> {
         let (tile, operand) = (self.viewed(block)?, self.viewed(row)?);
-        let extent = |tile: &TileType, from_end: usize| {
-            let valid = tile.valid_shape();
-            known(valid.get(valid.len().checked_sub(from_end)?)?, self.known.constants).as_int()
-        };
-        if let (Some(rows), Some(has)) = (extent(tile, 2), extent(operand, 2))
-            && rows != has
-        {
+        let (rows, has) = (valid_from_end(tile, 2)?, valid_from_end(operand, 2)?);
+        if is_unproved(self.equal(&rows, &has)) {
             return Some(format!(
-                "{} to have the valid rows of {}, {rows}, but got {has}",
+                "{} to have the valid rows of {}, {}, but got {}",
                 self.named(row),
-                self.named(block)
+                self.named(block),
+                notation::scalar(&rows, self.known.vars),
+                notation::scalar(&has, self.known.vars)
             ));
         }
         let is_row_major = operand.layout().blayout == BLayout::RowMajor;
         let bytes = operand.dtype.storage_bits() / 8;
         let wanted = if is_row_major { 32u64.checked_div(bytes)? as i64 } else { 1 };
-        let has = extent(operand, 1)?;
-        (has != wanted).then(|| {
+        let has = valid_from_end(operand, 1)?;
+        is_unproved(self.equal(&has, &Scalar::Int(wanted))).then(|| {
             let layout = if is_row_major { "row-major" } else { "column-major" };
+            let has = notation::scalar(&has, self.known.vars);
             format!("{}, which is {layout}, to be valid in {wanted} columns, but got {has}", self.named(row))
         })
+    }
+
+    /// Whether what a demand says of extents that are known at run time only is proved; `None` of demands on constants.
+    fn proof(&self, demand: Demand) -> Option<Proof> {
+        let (one, other) = match demand {
+            Demand::SameValid(one, other) => (self.viewed(one)?.valid_shape(), self.viewed(other)?.valid_shape()),
+            Demand::RowOperand(block, row) => {
+                let (tile, operand) = (self.viewed(block)?, self.viewed(row)?);
+                (vec![valid_from_end(tile, 2)?], vec![valid_from_end(operand, 2)?])
+            }
+            _ => return None,
+        };
+        let mut proofs = one.iter().zip(&other).map(|(one, other)| self.equal(one, other));
+        proofs.find(|proof| *proof != Proof::Yes)
+    }
+
+    /// `type_inference.cpp`, `ProveValidExtentEqual`
+    fn equal(&self, one: &Scalar, other: &Scalar) -> Proof {
+        let [one, other] = [one, other].map(|extent| known(extent, self.known.constants));
+        Prover { vars: self.known.vars }.equal(&one, &other)
     }
 
     fn var(&self, arg: u8) -> Option<&'a Var> {
@@ -599,6 +623,16 @@ impl<'a> CheckedCall<'a> {
             _ => format!("; `pl.cast(..., pl.{to})` converts it"),
         }
     }
+}
+
+/// What holds for some values only is not proved, and the compiler refuses it as it does what holds for none.
+fn is_unproved(proof: Proof) -> bool {
+    matches!(proof, Proof::No | Proof::Open)
+}
+
+fn valid_from_end(tile: &TileType, from_end: usize) -> Option<Scalar> {
+    let valid = tile.valid_shape();
+    valid.get(valid.len().checked_sub(from_end)?).cloned()
 }
 
 /// Whether a number takes part that may be a constant where the function is called.

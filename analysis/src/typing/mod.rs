@@ -4,7 +4,7 @@ mod demands;
 pub(crate) mod notation;
 pub(crate) mod proof;
 mod region;
-mod reshape;
+pub(crate) mod reshape;
 pub(crate) mod scalar;
 mod shape;
 mod view;
@@ -16,7 +16,7 @@ use crate::ir::{
 };
 use crate::ops::{DtypeRule, Op, OpId, OutputSpace, Shape, View};
 use crate::target::Space;
-pub(crate) use demands::{Known, unmet};
+pub(crate) use demands::{Known, undecided, unmet};
 pub(crate) use shape::broadcast;
 
 pub(crate) enum Problem {

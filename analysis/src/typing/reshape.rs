@@ -5,7 +5,7 @@ use crate::ir::Scalar;
 
 /// Which part of the result holds data.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Reshaped {
+pub(crate) enum Reshaped {
     Valid(Vec<Scalar>),
     /// No box of the new shape holds the same elements.
     Refused(&'static str),
@@ -13,7 +13,7 @@ pub(super) enum Reshaped {
     Unsure,
 }
 
-pub(super) fn valid(prover: Prover<'_>, shape: &[u64], valid: &[Scalar], new: &[u64], is_row_major: bool) -> Reshaped {
+pub(crate) fn valid(prover: Prover<'_>, shape: &[u64], valid: &[Scalar], new: &[u64], is_row_major: bool) -> Reshaped {
     let is_full = |axis: usize| valid[axis].as_int() == Some(shape[axis] as i64);
     let is_settled = |axis: usize| prover.equal(&valid[axis], &Scalar::Int(shape[axis] as i64)) != Proof::Unsure;
     if valid.len() != shape.len() || valid.is_empty() || !(0..shape.len()).all(is_settled) {

@@ -187,10 +187,11 @@ fn who_says_so(plan: &Plan) -> String {
             let uncompared: Vec<String> = plan.uncompared.iter().take(FEW).map(Mark::to_string).collect();
             let more = plan.uncompared.len().saturating_sub(FEW);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!(
-                "| compiler | predicted for {compiler}; never compared with it: {}{more} |\n",
-                uncompared.join(", ")
-            )
+            let mut why = plan.assumed.clone();
+            if !uncompared.is_empty() {
+                why.insert(0, format!("never compared with it: {}{more}", uncompared.join(", ")));
+            }
+            format!("| compiler | predicted for {compiler}; {} |\n", why.join("; "))
         }
         (_, status) => format!("| compiler | {} for {compiler} |\n", status.name()),
     }

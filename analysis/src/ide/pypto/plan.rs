@@ -24,7 +24,7 @@ pub(super) fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &
         more_scenarios: 0,
         uncompared: plan.uncompared.iter().map(Mark::to_string).collect(),
         marks: marks(outcome),
-        assumes: db::assumptions_of_unit(context.db, placed.unit).as_ref().clone(),
+        assumes: [db::assumptions_of_unit(context.db, placed.unit).as_slice(), &plan.assumed].concat(),
         compiler: matches!(plan.planner, Planner::Sequential | Planner::DsaRp).then(|| COMPILER.named()),
     }
 }

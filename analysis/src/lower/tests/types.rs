@@ -334,3 +334,81 @@ for j, (c,) in pl.range(4, init_values=(x,)):
         expect![""],
     );
 }
+
+/// Lowers a scope of a `@pl.program` and shows what is refused and what is not followed.
+fn check_scope(body: &str, expect: Expect) {
+    let body: String = body.lines().map(|line| format!("            {}\n", line.trim_end())).collect();
+    let signature = "    def k(self, x: pl.Tensor[[16, 8], pl.FP32], y: pl.Tensor[[8, 16], pl.FP32], n: pl.Scalar[pl.INDEX], o: pl.Out[pl.Tensor[[8, 16], pl.FP32]]):\n        with pl.at(level=pl.Level.CORE_GROUP):\n";
+    let text = format!("class P:\n    @pl.function\n{signature}{body}");
+    let mut said = String::new();
+    for kernel in Module::new(&text).kernels() {
+        kernel.rejections.iter().for_each(|rejection| said += &format!("{}: {}\n", rejection.code, rejection.message));
+        kernel.notes.iter().for_each(|note| said += &format!("not modelled: {}\n", note.reason));
+    }
+    expect.assert_eq(&said);
+}
+
+#[test]
+fn a_transposed_tensor_has_another_layout() {
+    check_scope(
+        "v = pl.transpose(x, 0, 1)\nv = pl.add(y, 1.0)",
+        expect![[r#"
+        rejected: cannot reassign `v` with a different type: was pl.Tensor[[8, 16], pl.FP32] (transposed), got pl.Tensor[[8, 16], pl.FP32]; the layout differs. Give this value another name
+    "#]],
+    );
+    check_scope("v = pl.transpose(x, 0, 1)\nv = pl.transpose(x, -2, -1)", expect![[""]]);
+    // What is computed of it is stored row by row, and twice the same exchange is none.
+    check_scope("v = pl.exp(pl.transpose(x, 0, 1))\nv = pl.add(y, 1.0)", expect![[""]]);
+    check_scope("v = pl.transpose(pl.transpose(y, 0, 1), 0, 1)\nv = pl.add(y, 1.0)", expect![[""]]);
+}
+
+#[test]
+fn a_tensor_that_is_valid_in_part_keeps_its_name_for_that_part() {
+    let part = "v = pl.slice(y, [8, 16], [0, 0], valid_shape=[8, 15])\n";
+    check_scope(
+        &format!("{part}if n > 0:\n    v = pl.abs(v)"),
+        expect![[r#"
+        not modelled: nothing reads the results of this scope at the end of its function, so the compiler returns all of them
+    "#]],
+    );
+    check_scope(
+        &format!("{part}v = pl.maximum(v, y)"),
+        expect![[r#"
+        rejected: cannot reassign `v` with a different type: was pl.Tensor[[8, 16], pl.FP32] (valid in [8, 15]), got pl.Tensor[[8, 16], pl.FP32]; the valid shape differs. Give this value another name
+    "#]],
+    );
+    check_scope(&format!("{part}v = pl.maximum(v, v)"), expect![[""]]);
+    check_scope(
+        &format!("{part}v = pl.part_max(v, v)"),
+        expect![[r#"
+        rejected: cannot reassign `v` with a different type: was pl.Tensor[[8, 16], pl.FP32] (valid in [8, 15]), got pl.Tensor[[8, 16], pl.FP32]; the valid shape differs. Give this value another name
+    "#]],
+    );
+    check_scope(
+        &format!("{part}v = pl.fillpad(v)"),
+        expect![[r#"
+        rejected: cannot reassign `v` with a different type: was pl.Tensor[[8, 16], pl.FP32] (valid in [8, 15]), got pl.Tensor[[8, 16], pl.FP32]; the valid shape differs. Give this value another name
+    "#]],
+    );
+    check_scope(
+        &format!("{part}v = pl.col_expand_mul(v, y[0:1, :])"),
+        expect![[r#"
+        rejected: cannot reassign `v` with a different type: was pl.Tensor[[8, 16], pl.FP32] (valid in [8, 15]), got pl.Tensor[[8, 16], pl.FP32]; the valid shape differs. Give this value another name
+    "#]],
+    );
+    // The sum of each row is valid in all of its column, one of eight rows valid at run time is not.
+    check_scope(&format!("{part}s = pl.row_sum(y)\ns = pl.row_sum(v)"), expect![[""]]);
+    let rows = "v = pl.slice(y, [8, 16], [0, 0], valid_shape=[n, 16])\n";
+    check_scope(
+        &format!("{rows}s = pl.row_sum(y)\ns = pl.row_sum(v)"),
+        expect![[r#"
+        rejected: cannot reassign `s` with a different type: was pl.Tensor[[8, 1], pl.FP32], got pl.Tensor[[8, 1], pl.FP32] (valid in [n, 1]); the valid shape differs. Give this value another name
+    "#]],
+    );
+    check_scope(
+        &format!(
+            "{rows}s = pl.full([1, 8], dtype=pl.FP32, value=0.0)\ns = pl.add(s, pl.reshape(pl.row_sum(v), [1, 8]))"
+        ),
+        expect![[""]],
+    );
+}

@@ -28,7 +28,7 @@ use crate::ir::{
 };
 use crate::ops::OpId;
 use crate::target::{Space, Target};
-use crate::typing::{Known, Problem, deduce, unmet};
+use crate::typing::{Known, Problem, deduce, undecided, unmet};
 
 pub(super) fn run(kernel: &mut Kernel, target: Target) {
     if !is_tensor_level(kernel) {
@@ -353,6 +353,8 @@ impl<'k> Conversion<'k> {
         };
         if let Some(message) = unmet(call, false, known) {
             self.kernel.rejections.push(Rejection::new(site.at, Code::InvalidOperand, message));
+        } else if let Some(what) = undecided(call, false, known) {
+            self.note(site.at, what);
         }
     }
 
