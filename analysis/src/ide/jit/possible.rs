@@ -49,7 +49,7 @@ pub(super) fn too_wide(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &Jit
     }
     let types: Vec<String> = names.iter().map(|name| format!("`{name}` is {}", value(way, name))).collect();
     let message = format!(
-        "the kernel may not fit: it needs {} bytes of shared memory if {}, which nothing says; {} has {} a block",
+        "the kernel may not fit: it needs {} bytes of shared memory if {}, which is not given; {} has {} a block",
         came_to.smem.0,
         types.join(" and "),
         traced.arch,
