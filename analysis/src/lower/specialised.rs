@@ -499,7 +499,7 @@ impl Locals<'_, '_> {
             }
         }
         match self.caller.scope.constant(name) {
-            Some(Constant::Int(value)) => i64::try_from(value).map_or(Number::Unknown, Number::Int),
+            Some(Constant::Int(value)) => Number::Int(value),
             Some(Constant::Unknown(_)) => Number::Open,
             Some(_) => {
                 let extents = self.caller.metas.values().filter_map(|meta| match meta {
