@@ -48,7 +48,7 @@ fn settings_say_anything() {
 
 #[test]
 fn what_is_defined_in_terms_of_itself_comes_to_an_end() {
-    check("cycles", 60);
+    check("cycles", 15);
 }
 
 #[test]
