@@ -35,6 +35,7 @@ import triton
 import triton.language as tl
 import triton.language.extra.tlx as tlx
 
+# tilefit: arch=sm_100 num_warps=4
 @triton.jit
 def kernel():
 {lines}"
