@@ -495,7 +495,7 @@ fn defined<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: &str, kind
 }
 
 /// The function or class that an import at the top of a file leads to, through files that import it themselves.
-#[salsa::tracked(returns(copy), cycle_initial = imported_through_itself)]
+#[salsa::tracked(returns(copy), cycle_initial = made_of_itself)]
 fn imported<'db>(
     db: &'db dyn salsa::Database,
     file: SourceFile,
@@ -516,7 +516,8 @@ fn imported<'db>(
         .or_else(|| factories::function_of_factory(db, source, Name::new(db, original), root))
 }
 
-fn imported_through_itself<'db>(
+/// An import of itself, or a factory that calls what it makes, leads to nothing.
+fn made_of_itself<'db>(
     _: &'db dyn salsa::Database,
     _: salsa::Id,
     _: SourceFile,

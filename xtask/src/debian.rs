@@ -36,23 +36,29 @@ pub(crate) fn on_path(binary: &str) -> Option<PathBuf> {
 
 /// As root on a machine with apt; no other machine is changed.
 pub(crate) fn install(workspace: &Workspace, packages: &[&str]) -> anyhow::Result<()> {
+    // The lists of a fresh image are empty or old.
+    install_of_lists(workspace, packages).or_else(|_| install_newest(workspace, packages))
+}
+
+/// As [`install`], of lists that are fetched now. It brings what is installed already to its newest version.
+pub(crate) fn install_newest(workspace: &Workspace, packages: &[&str]) -> anyhow::Result<()> {
+    apt(workspace, &["update"])?;
+    install_of_lists(workspace, packages)
+}
+
+fn install_of_lists(workspace: &Workspace, packages: &[&str]) -> anyhow::Result<()> {
+    apt(workspace, &[&["install", "-y", "--no-install-recommends"], packages].concat())
+}
+
+fn apt(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<()> {
     let shell = &workspace.shell;
     let is_root = || cmd!(shell, "id -u").quiet().read().is_ok_and(|id| id == "0");
     if on_path("apt-get").is_none() || !is_root() {
         bail!("it cannot be installed here");
     }
     let _frontend = shell.push_env("DEBIAN_FRONTEND", "noninteractive");
-    let apt = |arguments: &[&str]| {
-        let retries = ["-o", "Acquire::Retries=5", "-qq"];
-        cmd!(shell, "apt-get {retries...} {arguments...}").quiet().ignore_stdout().run()
-    };
-    let wanted = [&["install", "-y", "--no-install-recommends"], packages].concat();
-    // The lists of a fresh image are empty or old.
-    if apt(&wanted).is_err() {
-        apt(&["update"])?;
-        apt(&wanted)?;
-    }
-    Ok(())
+    let retries = ["-o", "Acquire::Retries=5", "-qq"];
+    Ok(cmd!(shell, "apt-get {retries...} {arguments...}").quiet().ignore_stdout().run()?)
 }
 
 /// A program that only a newer Debian has.

@@ -148,15 +148,28 @@ fn toolchain(workspace: &Workspace) -> anyhow::Result<Toolchain> {
 
 /// The packages that Debian builds its browsers with, which are newer than the others.
 fn debians(workspace: &Workspace) -> anyhow::Result<Toolchain> {
+    const PACKAGES: [&str; 3] = ["rustc-web", "cargo-web", "rust-web-src"];
+    const OLDEST: &str = env!("CARGO_PKG_RUST_VERSION");
     let rustc = PathBuf::from("/usr/bin/rustc");
     let has_source = || Path::new("/usr").join(LIBRARY).is_dir();
     if !has_source() {
         ensure!(!rustc.exists(), "Debian's rustc has no source of its library");
-        debian::install(workspace, &["rustc-web", "cargo-web", "rust-web-src"])?;
+        debian::install(workspace, &PACKAGES)?;
+    }
+    let verbose = || cmd!(workspace.shell, "{rustc} -vV").quiet().env_remove("LD_LIBRARY_PATH").read();
+    let is_old = |verbose: &str| {
+        let numbers = |version: &str| version.split('.').map_while(|it| it.parse().ok()).collect::<Vec<u32>>();
+        numbers(of_version(verbose, "release: ").unwrap_or_default()) < numbers(OLDEST)
+    };
+    let mut version = verbose()?;
+    // The lists that were there may be older than the last release of the browsers.
+    if is_old(&version) {
+        debian::install_newest(workspace, &PACKAGES)?;
+        version = verbose()?;
+        ensure!(!is_old(&version), "Debian's rustc is older than {OLDEST}");
     }
     // Its objects are of its own LLVM.
-    let version = cmd!(workspace.shell, "{rustc} -vV").quiet().env_remove("LD_LIBRARY_PATH").read()?;
-    let llvm = version.lines().find_map(|line| line.strip_prefix("LLVM version: ")?.split('.').next());
+    let llvm = of_version(&version, "LLVM version: ").and_then(|llvm| llvm.split('.').next());
     let Some(llvm) = llvm else { bail!("{} does not say of which LLVM it is", rustc.display()) };
     let names = ["clang", "wasm-ld", "llvm-ar"].map(|name| format!("{name}-{llvm}"));
     if names.iter().any(|name| debian::on_path(name).is_none()) {
@@ -165,4 +178,9 @@ fn debians(workspace: &Workspace) -> anyhow::Result<Toolchain> {
     }
     let [clang, linker, ar] = names.map(PathBuf::from);
     Ok(Toolchain { cargo: "/usr/bin/cargo".into(), rustc, clang, ar, linker: Some(linker) })
+}
+
+/// A value of `rustc -vV`.
+fn of_version<'a>(verbose: &'a str, name: &str) -> Option<&'a str> {
+    verbose.lines().find_map(|line| line.strip_prefix(name))
 }

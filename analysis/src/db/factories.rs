@@ -5,11 +5,11 @@ use std::sync::Arc;
 use tilefit_syntax::ast::{self, Ast, Expr, Function, Stmt, StmtId};
 use tilefit_syntax::{BlockKind, BlockSource};
 
-use super::{Name, SourceFile, Unit, UnitScope, defined, statements_of, syntax, units};
+use super::{Name, SourceFile, Unit, UnitScope, defined, made_of_itself, statements_of, syntax, units};
 use crate::eval::{self, Binding};
 
 /// The function that a name at the top of a file stands for, if a factory without parameters makes it.
-#[salsa::tracked(returns(copy), cycle_result = makes_itself)]
+#[salsa::tracked(returns(copy), cycle_result = made_of_itself)]
 pub(super) fn function_of_factory<'db>(
     db: &'db dyn salsa::Database,
     file: SourceFile,
@@ -34,17 +34,6 @@ pub(super) fn function_of_factory<'db>(
         is_function && unit.parent(db) == Some(factory) && key.name() == returned.name
     });
     inner.nth(returned.place).filter(|unit| unit.key(db).kind == BlockKind::Function)
-}
-
-/// A factory that calls what it makes to find out what to make makes nothing.
-fn makes_itself<'db>(
-    _: &'db dyn salsa::Database,
-    _: salsa::Id,
-    _: SourceFile,
-    _: Name<'db>,
-    _: Option<SourceFile>,
-) -> Option<Unit<'db>> {
-    None
 }
 
 /// The syntax of a function with those inside of it, which are blocks of their own.

@@ -98,7 +98,7 @@ pub(super) fn laid_out<'db>(
 #[salsa::tracked(returns(copy))]
 pub(crate) fn jit_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<(u64, u64)> {
     let kernel = jit_kernel(db, unit).as_ref()?;
-    let scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
+    let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     let came_to = |scenario: &Scenario| Some(came_to(&laid_out(db, unit, kernel.dialect, scenario)?));
     least(&scenario, &kernel.traced, &came_to)
 }

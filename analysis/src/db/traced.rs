@@ -64,14 +64,7 @@ impl TracedKernel {
     pub(crate) fn refusal(&self) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.is_rejection())
     }
-}
 
-const LOADED_AGAIN: &str = "the compiler chooses the layouts of registers, and may load a buffer again in a loop that uses what was loaded before";
-
-const FLATTENED: &str = "whether the compiler makes one loop of those with `flatten` is not modelled";
-const RESULTS: &str = "how many results of `tl.dot` are in tensor memory at once is not modelled";
-
-impl TracedKernel {
     /// The author, or the file, says which device it is; else it is assumed.
     pub(crate) fn is_device_told(&self) -> bool {
         !self.assumed.iter().any(|it| matches!(it, Assumed::Device(..)))
@@ -82,6 +75,11 @@ impl TracedKernel {
         self.assumed.iter().any(|it| !matches!(it, Assumed::Device(..)))
     }
 }
+
+const LOADED_AGAIN: &str = "the compiler chooses the layouts of registers, and may load a buffer again in a loop that uses what was loaded before";
+
+const FLATTENED: &str = "whether the compiler makes one loop of those with `flatten` is not modelled";
+const RESULTS: &str = "how many results of `tl.dot` are in tensor memory at once is not modelled";
 
 /// Follows the kernel that a unit is under a scenario. `specs`: what storage alias specs come to.
 pub(super) fn traced<'db>(

@@ -65,15 +65,7 @@ pub(super) fn run(
         steps: caller.steps,
         work: caller.work,
     };
-    Run {
-        evaluator,
-        locals: arguments,
-        held: 0,
-        lenient: defining_scope.follows(),
-        returns: Vec::new(),
-        handed_on: RefCell::default(),
-    }
-    .call(function)
+    Run { locals: arguments, ..Run::of(evaluator, defining_scope.follows()) }.call(function)
 }
 
 /// `name(args)` of a function inside of the one that is being run, whose locals it sees as they are now.
@@ -90,15 +82,7 @@ pub(super) fn call_local(caller: &Evaluator, name: &str, local: StmtId, args: &[
         }
     }
     let evaluator = Evaluator { arguments: &[], depth: caller.depth + 10, ..*caller };
-    Run {
-        evaluator,
-        held: locals.len(),
-        locals,
-        lenient: scope.follows(),
-        returns: Vec::new(),
-        handed_on: RefCell::default(),
-    }
-    .call(function)
+    Run { held: locals.len(), locals, ..Run::of(evaluator, scope.follows()) }.call(function)
 }
 
 /// Whether a function inside of another one changes nothing but its own locals, so that calls of it can be run by themselves.
@@ -130,14 +114,7 @@ fn changes_locals_only(ast: &Ast, body: &[StmtId]) -> bool {
 /// Runs a function whose arguments are not known, or the statements of a module.
 pub(super) fn follow(evaluator: &Evaluator) {
     let ast = evaluator.ast;
-    let mut run = Run {
-        evaluator: Evaluator { ..*evaluator },
-        locals: Vec::new(),
-        held: 0,
-        lenient: true,
-        returns: Vec::new(),
-        handed_on: RefCell::default(),
-    };
+    let mut run = Run::of(Evaluator { ..*evaluator }, true);
     let ended = match function(ast) {
         Some(function) => {
             for param in &function.params {
@@ -156,14 +133,7 @@ pub(super) fn follow(evaluator: &Evaluator) {
 /// Runs a function in parts, each with what the ones before left in its locals.
 pub(super) fn run_parts(first: &Evaluator, rest: &[Evaluator], arguments: &[Argument]) -> Constant {
     let Some(function) = function(first.ast) else { return unknown("is not a function") };
-    let mut run = Run {
-        evaluator: Evaluator { ..*first },
-        locals: Vec::new(),
-        held: 0,
-        lenient: true,
-        returns: Vec::new(),
-        handed_on: RefCell::default(),
-    };
+    let mut run = Run::of(Evaluator { ..*first }, true);
     for (name, value) in bound_arguments(first, function, arguments) {
         run.bind(&name, value);
     }
@@ -296,7 +266,13 @@ fn either(one: Constant, other: Constant, scope: &dyn Scope) -> Constant {
     })
 }
 
-impl Run<'_> {
+impl<'e> Run<'e> {
+    /// One that has not begun.
+    fn of(evaluator: Evaluator<'e>, lenient: bool) -> Self {
+        let handed_on = RefCell::default();
+        Self { evaluator, locals: Vec::new(), held: 0, lenient, returns: Vec::new(), handed_on }
+    }
+
     fn within(&self) -> Evaluator<'_> {
         Evaluator { arguments: &self.locals, cut_at: None, ..self.evaluator }
     }

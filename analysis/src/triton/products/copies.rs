@@ -23,7 +23,7 @@ struct Group {
 
 /// What becomes of the result of a product of tensor memory in a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Result_ {
+enum Fate {
     /// It is carried from round to round, and nothing else is done with it.
     Carried,
     /// It is carried, and changed before a round adds to it.
@@ -193,8 +193,9 @@ impl Stager<'_> {
         let (of_wgmma, has_others) = self.read_in_place(load, Unit::Wgmma);
         let (of_tcgen05, _) = self.read_in_place(load, Unit::Tcgen05);
         if !of_wgmma.is_empty() {
-            // What is brought to registers too, or by another operation, is not read in place by it alone.
-            return if has_others { (0, 0) } else { (1, 1) };
+            // What is brought to registers too, or by another operation, is not read in place by it alone; where products follow each other,
+            // the one that reads it in place may still be waited for later.
+            return if has_others { (0, u64::from(self.program.products.len() > 2)) } else { (1, 1) };
         }
         let overlaps = of_tcgen05.iter().filter_map(|product| looped.overlaps.get(product));
         // What the first product of a chain takes and the last one as well is there until that is waited for.
@@ -229,8 +230,8 @@ impl Stager<'_> {
         let unit = |product: &Product| self.machine.unit(product);
         // Where tensor cores take operands from registers as well, nothing overlaps.
         let is_mixed = products.iter().any(|(_, _, product)| unit(product) != Unit::Tcgen05);
-        let within =
-            |value: &ValueId| body.params.contains(value) || body.ops.iter().any(|op| op.results.contains(value));
+        let made: HashSet<ValueId> = body.ops.iter().flat_map(|op| &op.results).copied().collect();
+        let within = |value: &ValueId| body.params.contains(value) || made.contains(value);
         let mut found = HashMap::new();
         for (id, operands, product) in products.iter().filter(|(_, _, product)| unit(product) == Unit::Tcgen05) {
             work::spend(1);
@@ -243,11 +244,11 @@ impl Stager<'_> {
                 }
             });
             let sides: Vec<Holds> = sides.collect();
-            let holds = match self.result_of(*id, operands, body) {
+            let holds = match self.fate(*id, operands, body, &made) {
                 _ if is_mixed => Holds::Not,
-                Result_::Carried | Result_::Rescaled => Holds::Surely,
+                Fate::Carried | Fate::Rescaled => Holds::Surely,
                 _ if sides.iter().all(|&side| side == Holds::Surely) => Holds::Surely,
-                Result_::Fresh if sides.contains(&Holds::Not) => Holds::Not,
+                Fate::Fresh if sides.contains(&Holds::Not) => Holds::Not,
                 _ => Holds::Perhaps,
             };
             found.insert(*id, holds);
@@ -255,7 +256,8 @@ impl Stager<'_> {
         found
     }
 
-    fn result_of(&self, id: ValueId, operands: &[ValueId], body: &Block) -> Result_ {
+    /// `made`: what the loop's body computes.
+    fn fate(&self, id: ValueId, operands: &[ValueId], body: &Block, made: &HashSet<ValueId>) -> Fate {
         let uses = |value: ValueId| self.uses.get(&value).map_or(&[][..], Vec::as_slice);
         let yielded = |value: ValueId| {
             body.ops.last().is_some_and(|last| matches!(last.kind, Kind::Yield) && last.operands.contains(&value))
@@ -266,30 +268,27 @@ impl Stager<'_> {
             && is_param(acc)
             && is_handed_on(id)
         {
-            return Result_::Carried;
+            return Fate::Carried;
         }
         if let &[(by, _)] = uses(id)
             && let Some(sum) = body.ops.iter().find(|op| op.results.first() == Some(&by) && op.name == "add")
             && sum.operands.iter().any(|&operand| operand != id && is_param(operand))
             && is_handed_on(by)
         {
-            return Result_::Carried;
+            return Fate::Carried;
         }
-        let made_here = |value: ValueId| body.ops.iter().any(|op| op.results.contains(&value));
-        if operands.get(2).is_some_and(|&acc| made_here(acc)) && is_handed_on(id) {
-            return Result_::Rescaled;
+        if operands.get(2).is_some_and(|&acc| made.contains(&acc)) && is_handed_on(id) {
+            return Fate::Rescaled;
         }
         if let &[(by, _)] = uses(id)
             && let Some(sum) = body.ops.iter().find(|op| op.results.first() == Some(&by) && op.name == "add")
-            && sum.operands.iter().any(|&operand| operand != id && made_here(operand))
+            && sum.operands.iter().any(|&operand| operand != id && made.contains(&operand))
             && is_handed_on(by)
         {
-            return Result_::Rescaled;
+            return Fate::Rescaled;
         }
-        let starts_within = operands
-            .get(2)
-            .is_some_and(|acc| body.params.contains(acc) || body.ops.iter().any(|op| op.results.contains(acc)));
-        if starts_within || yielded(id) { Result_::Other } else { Result_::Fresh }
+        let starts_within = operands.get(2).is_some_and(|acc| body.params.contains(acc) || made.contains(acc));
+        if starts_within || yielded(id) { Fate::Other } else { Fate::Fresh }
     }
 
     /// The compiler for AMD's newer devices leaves bytes free between rows.

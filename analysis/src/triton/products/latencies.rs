@@ -313,6 +313,7 @@ impl Stager<'_> {
                 let Some(op) = defined.get(&value).filter(|_| seen.insert(value)) else { continue };
                 if let Some((least, most)) = self.width(&value) {
                     let is_sure = least >= LEAST_ACCESS
+                        && self.program.loads[&value].runs_along.is_some()
                         && self.goes_to_products_only(value)
                         && self.is_seen_from_one_side(value)
                         && !self.hangs_on_loads(op, defined);

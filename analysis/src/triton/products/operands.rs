@@ -3,6 +3,7 @@
 //! and equal ones are one (`ReorderInstructions.cpp`, `LoopAwareCSE`).
 
 use super::super::program::{Bytes, Op, Product, Tile, Use, ValueId, bytes_of};
+use super::latencies::Taker;
 use super::{BARRIER_BYTES, COPIES, Holds, Loop, OF_REGISTERS, OPERAND, Stager, Unit, in_place_alignment, read_back};
 use crate::finding::Reason;
 
@@ -353,6 +354,8 @@ impl Stager<'_> {
                 Holds::Perhaps => self.uncertain(ops, op, operand, size.high()),
             };
         }
+        let size =
+            if self.is_entangled(operand.root) { Bytes::Between(0, size.high(), Reason::new(OPERAND)) } else { size };
         let made = self.operand_buffer(op, operand, size);
         self.remember(key, operand, product, &made);
         if is_made && matches!(lies, Lies::Swizzled { .. }) && self.is_read_before_while(operand.root) {
@@ -364,6 +367,13 @@ impl Stager<'_> {
             true => self.behind.entry(operand.root).or_default().push(made),
             false => ops.push(made),
         }
+    }
+
+    /// Whether products take a tile in several ways, among others: which of those share a buffer is not modelled.
+    fn is_entangled(&self, root: ValueId) -> bool {
+        let (takers, _) = self.takers(root);
+        let way = |taker: &Taker| (taker.nth, taker.is_turned, taker.is_computed);
+        self.program.products.len() > 2 && takers.iter().any(|taker| way(taker) != way(&takers[0]))
     }
 
     /// What is the same in all rounds is loaded into registers in front of a loop, and only in loops that count where it is needed.
@@ -406,8 +416,8 @@ impl Stager<'_> {
         self.brought.insert(key, brought);
     }
 
-    /// AMD's compiler reads an operand back at once.
-    fn operands_on_amd(&mut self, ops: &mut Vec<Op>, op: Op, product: &Product, around: Option<&Loop>) {
+    /// AMD's compiler reads an operand back at once where one product takes it.
+    fn operands_on_amd(&mut self, ops: &mut Vec<Op>, mut op: Op, product: &Product, around: Option<&Loop>) {
         for (nth, tile) in product.operands.iter().enumerate() {
             let Some(&operand) = op.operands.get(nth) else { continue };
             let source = self.sources.get(&operand).copied();
@@ -422,7 +432,13 @@ impl Stager<'_> {
             let size = Bytes::Between(0, most, Reason::new(OPERAND));
             let at = self.made_at.get(&operand).copied().unwrap_or(op.at);
             let made = self.buffer(at, NAMES[nth], (tile.shape.clone(), tile.dtype, size, 1024, Use::Staging));
-            let read = read_back(&made);
+            // What several products take may wait for each of them.
+            let takers = |value: ValueId| self.takers(value).0.len();
+            let waits = takers(operand).max(source.map_or(0, |source| takers(source.load))) > 1;
+            if waits {
+                op.operands.extend(&made.results);
+            }
+            let read = read_back(&made).into_iter().filter(|_| !waits);
             if self.within.last().is_some_and(|within| !within.contains(&operand)) {
                 self.hoisted.push((operand, made));
                 self.hoisted.extend(read.map(|read| (operand, read)));

@@ -513,6 +513,9 @@ impl Tracer<'_> {
                         Registers::Loaded(key) | Registers::Chosen(key) if !self.has_pairs(&tensor) => {
                             self.in_layout(frame, expr, &tensor, identity(("pairs", key)))
                         }
+                        Registers::Flexible if self.launch.dialect == Dialect::Tlx => {
+                            self.in_layout(frame, expr, &tensor, identity(("pairs", tensor.id)))
+                        }
                         _ => tensor,
                     };
                     let layout = self.inferred(&tensor.layout, identity("split"), |layout| {

@@ -133,7 +133,10 @@ impl Tracer<'_> {
                 _ => unknown("a gather of a value that is not a buffer"),
             },
             "async_load" => {
-                let operands = self.operands(frame, expr, &args.all());
+                let operands = match args.get(0, "src").cloned() {
+                    Some(Value::Tensor(pointers)) => self.accessed(frame, expr, &pointers, &args.all()),
+                    _ => self.operands(frame, expr, &args.all()),
+                };
                 self.effect(frame, expr, "async_load", operands);
                 Value::None
             }
