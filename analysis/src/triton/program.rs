@@ -40,6 +40,8 @@ pub struct Program {
     pub products: HashMap<ValueId, Product>,
     /// The indices of loops that the author wants to be one with those in them.
     pub flattened: HashSet<ValueId>,
+    /// Some loop is to run as tasks.
+    pub wants_tasks: bool,
     /// The indices of loops whose products are to have one accumulator each.
     pub keeping_accumulators: HashSet<ValueId>,
     /// Tensors that are loaded from global memory.

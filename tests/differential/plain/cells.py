@@ -102,7 +102,7 @@ def cell(r, draft):
             constants[name] = 1
             signature.pop(name)
     options = {"num_warps": warps, "num_stages": weighted(r, STAGES)}
-    options = {k: v for k, v in options.items() if k not in constants}  # a parameter called like an option takes the value
-    if "num_stages" in options and r.random() < .06:
+    options = {k: constants.get(k, v) for k, v in options.items()}  # the launcher reads a keyword for a parameter as its option, too
+    if "num_stages" not in constants and r.random() < .06:
         del options["num_stages"]
     return dict(target=device, options=options, signature=signature, constexprs=constants, divisible=divisible(r, draft, constants))

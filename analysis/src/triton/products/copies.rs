@@ -49,8 +49,12 @@ impl Stager<'_> {
         for op in &mut body.ops {
             let Some(&overlap) = op.results.first().and_then(|result| looped.overlaps.get(result)) else { continue };
             let size = match overlap {
+                // Of tasks, the results of a product are waited for a round later.
+                Holds::Surely if self.program.wants_tasks => {
+                    Bytes::Between(2 * BARRIER_BYTES, 3 * BARRIER_BYTES, Reason::new(COPIES))
+                }
                 Holds::Surely => Bytes::Exactly(2 * BARRIER_BYTES),
-                Holds::Perhaps => Bytes::Between(0, 2 * BARRIER_BYTES, Reason::new(COPIES)),
+                Holds::Perhaps => Bytes::Between(0, 3 * BARRIER_BYTES, Reason::new(COPIES)),
                 Holds::Not => continue,
             };
             let barriers = (vec![2, 1], "int64", size, 16, Use::Barrier);
@@ -142,6 +146,7 @@ impl Stager<'_> {
             |(_, _, product): &Taker| product.operands[0].bits <= 8 && !self.machine.unit(product).is_asynchronous();
         let (takers, has_others) = self.uses_of(load);
         let is_told = is_known && !has_others && takers > 0 && !self.products_of(load, products).any(is_cast);
+        let is_told = is_told && !self.is_brought_again(load);
         let result = match (was_sure && is_told, joins) {
             (false, _) => None,
             (true, true) => Some(Bytes::Exactly(0)),
@@ -204,7 +209,7 @@ impl Stager<'_> {
         let (least, most) = overlaps.fold((0, 0), |(least, most), &holds| {
             (least.max(u64::from(holds == Holds::Surely)), most.max(u64::from(holds != Holds::Not)))
         });
-        (least, most + spread)
+        (least, most + spread + u64::from(self.program.wants_tasks && most > 0))
     }
 
     /// How many products of tensor memory follow each other from each one of a loop on.
@@ -277,12 +282,19 @@ impl Stager<'_> {
         {
             return Fate::Carried;
         }
-        if operands.get(2).is_some_and(|&acc| made.contains(&acc)) && is_handed_on(id) {
+        // Of a loop that is unrolled, one round goes on with the result of the other one.
+        let is_of_product = |value: ValueId| {
+            let is_product = |value: &ValueId| self.program.products.contains_key(value);
+            let by = body.ops.iter().find(|op| op.results.first() == Some(&value));
+            is_product(&value) || by.is_some_and(|by| by.name == "add" && by.operands.iter().any(is_product))
+        };
+        let is_changed = |value: ValueId| made.contains(&value) && !is_of_product(value);
+        if operands.get(2).is_some_and(|&acc| is_changed(acc)) && is_handed_on(id) {
             return Fate::Rescaled;
         }
         if let &[(by, _)] = uses(id)
             && let Some(sum) = body.ops.iter().find(|op| op.results.first() == Some(&by) && op.name == "add")
-            && sum.operands.iter().any(|&operand| operand != id && made.contains(&operand))
+            && sum.operands.iter().any(|&operand| operand != id && is_changed(operand))
             && is_handed_on(by)
         {
             return Fate::Rescaled;

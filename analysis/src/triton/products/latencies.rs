@@ -179,6 +179,14 @@ impl Stager<'_> {
         if has_others && !is_in_place {
             return Holds::Perhaps;
         }
+        // Threads without tensor cores take it in a layout of their own.
+        let by_threads = |taker: &Taker| {
+            self.program.products.get(&taker.product).is_some_and(|it| self.machine.unit(it) == Unit::Threads)
+        };
+        if takers.iter().any(by_threads) || orders.iter().any(|order| matches!(order, Order::InPlace(_)) != is_in_place)
+        {
+            return Holds::Perhaps;
+        }
         let not = if has_others || takers.len() > orders.len() { Holds::Perhaps } else { Holds::Not };
         if orders.iter().any(|&order| order != first) {
             let is_known = orders.iter().all(|order| !matches!(order, Order::Unknown { .. }));

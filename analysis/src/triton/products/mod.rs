@@ -104,6 +104,7 @@ fn stage_all(program: &mut Program, machine: &Machine) {
         within: Vec::new(),
         counted: Vec::new(),
         flat: 0,
+        flat_stages: None,
         hoisted: Vec::new(),
         behind: HashMap::new(),
     };
@@ -214,6 +215,8 @@ struct Stager<'p> {
     counted: Vec<bool>,
     /// Loops around that are made one with those in them.
     flat: u32,
+    /// The stages that the loop around is told to have.
+    flat_stages: Option<i64>,
     /// Buffers that the loop around does not change, and what is in them.
     hoisted: Vec<(ValueId, Op)>,
     /// Buffers of operands that are read while the loop goes on: they are filled as soon as there is something to fill them with.
@@ -318,7 +321,11 @@ impl Stager<'_> {
             let is_operand_only = self.is_operand_only(&op);
             match &mut op.kind {
                 Kind::For { body, stages, .. } => {
-                    let (stages, is_told) = (stages.unwrap_or(self.machine.stages), stages.is_some());
+                    // Loops that are made one have the stages of the outer one.
+                    let stages = if self.flat > 0 { self.flat_stages.or(*stages) } else { *stages };
+                    let is_told = stages.is_some();
+                    let told = std::mem::replace(&mut self.flat_stages, stages);
+                    let stages = stages.unwrap_or(self.machine.stages);
                     let mut looped = Loop { staged: self.staged(body, stages, is_told), ..Loop::default() };
                     let is_flat = self.machine.flattens && self.program.flattened.contains(&body.params[0]);
                     let copies = match looped.staged.is_some() {
@@ -328,6 +335,7 @@ impl Stager<'_> {
                     self.flat += u32::from(is_flat);
                     self.round(body, Some(&looped), true);
                     self.flat -= u32::from(is_flat);
+                    self.flat_stages = told;
                     self.put_hoisted(&mut ops);
                     match self.flat > 0 {
                         true => self.hoisted.extend(copies.into_iter().map(|copy| (ValueId(u32::MAX), copy))),

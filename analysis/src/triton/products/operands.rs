@@ -151,6 +151,10 @@ impl Stager<'_> {
         let bytes = operand.tile.bytes();
         if self.program.loads.contains_key(&operand.root) {
             match operand.holds {
+                Some(Holds::Surely) if self.is_brought_again(operand.root) => {
+                    // One for each of the rounds that overlap.
+                    return self.uncertain(ops, op, operand, bytes.saturating_mul(2));
+                }
                 Some(Holds::Surely) => return,
                 Some(Holds::Perhaps) => return self.uncertain(ops, op, operand, bytes),
                 _ => {}
@@ -159,6 +163,15 @@ impl Stager<'_> {
                 op.operands.push(loaded);
                 return;
             }
+        }
+        let is_carried = !self.made_at.contains_key(&operand.root) && self.counted.last() == Some(&false);
+        if is_carried {
+            // What a `while` carries may be brought there before it, and be carried there.
+            let size = || Bytes::Between(0, bytes, Reason::new(OPERAND));
+            let made = self.operand_buffer(op, operand, size());
+            op.operands.extend(&made.results);
+            ops.push(made);
+            return self.carried(op, operand, (operand.root, Lies::Passing), product, size());
         }
         let is_from_descriptor = self.through_descriptor.contains(&operand.root);
         let size = match is_from_descriptor {
@@ -171,6 +184,20 @@ impl Stager<'_> {
             return self.turned_in_place(ops, op, operand, product, (lies, size));
         }
         self.keep(ops, op, operand, product, (lies, size));
+    }
+
+    /// Whether what a descriptor brings is brought to another place, since its elements do not lie side by side along what is summed: those of 32 bits
+    /// have to.
+    pub(super) fn is_brought_again(&self, load: ValueId) -> bool {
+        let (takers, _) = self.takers(load);
+        let is_against = |taker: &Taker| {
+            let Some(product) = self.program.products.get(&taker.product) else { return false };
+            let along_k = usize::from((taker.nth == 0) != taker.is_turned);
+            let is_narrow = product.operands[taker.nth].bits < 32;
+            let of = &self.program.loads[&load];
+            !is_narrow && self.machine.unit(product).is_asynchronous() && of.runs_along != Some(along_k)
+        };
+        self.through_descriptor.contains(&load) && takers.iter().any(is_against)
     }
 
     /// `tcgen05` brings what it takes from the other side only where it takes it, unless it takes it as it is as well.
@@ -216,11 +243,9 @@ impl Stager<'_> {
     /// `mma` takes its operands from registers, in layouts of its own.
     fn bring_to_registers(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: Operand, product: &Product) {
         let bytes = operand.tile.bytes();
-        let is_outside = self.within.last().is_some_and(|within| !within.contains(&operand.root));
         // Elements of 8 bits that these tensor cores do not multiply are cast to 16, before they are brought there where they are the same in all
-        // rounds of a loop.
-        let is_widened =
-            operand.tile.bits == 8 && is_outside && !matches!(self.machine.hardware.capability, 89 | 120..130);
+        // rounds of a loop, or are loaded a round before.
+        let is_widened = operand.tile.bits == 8 && !matches!(self.machine.hardware.capability, 89 | 120..130);
         let cast = bytes.saturating_mul(if is_widened { 2 } else { 1 });
         let most = self.leaves.get(&operand.root).map_or(0, |leaf| leaf.1).max(cast);
         let is_alone = self.machine.warps == 1;
@@ -247,7 +272,9 @@ impl Stager<'_> {
             let is_here = self.within.last().is_none_or(|within| within.contains(&load));
             return match operand.holds {
                 Some(Holds::Surely) => {}
-                None | Some(Holds::Not) if is_here && !is_alone && !self.through_descriptor.contains(&load) => {
+                None | Some(Holds::Not)
+                    if is_here && !is_alone && !self.through_descriptor.contains(&load) && !self.is_entangled(load) =>
+                {
                     self.pass(&operand, product, load);
                 }
                 _ => self.uncertain(ops, op, &operand, most),
@@ -287,7 +314,9 @@ impl Stager<'_> {
         }
         let most = self.leaves.get(&operand.root).map_or(0, |leaf| leaf.1).max(bytes);
         if !is_loaded || operand.holds == Some(Holds::Perhaps) {
-            return self.uncertain(ops, op, &operand, most);
+            // What is computed is converted before it is seen from the other side.
+            let buffers = if !is_loaded && operand.is_turned { 2 } else { 1 };
+            return (0..buffers).for_each(|_| self.uncertain(ops, op, &operand, most));
         }
         let size = Bytes::Between(0, most, Reason::new(OPERAND));
         self.keep(ops, op, &operand, product, (Lies::Swizzled { vec: 1, is_turned: false }, size));
@@ -371,9 +400,15 @@ impl Stager<'_> {
 
     /// Whether products take a tile in several ways, among others: which of those share a buffer is not modelled.
     fn is_entangled(&self, root: ValueId) -> bool {
-        let (takers, _) = self.takers(root);
-        let way = |taker: &Taker| (taker.nth, taker.is_turned, taker.is_computed);
-        self.program.products.len() > 2 && takers.iter().any(|taker| way(taker) != way(&takers[0]))
+        let (takers, has_others) = self.takers(root);
+        let Some(first) = takers.first() else { return false };
+        let differ = |way: &dyn Fn(&Taker) -> (usize, bool, bool)| takers.iter().any(|it| way(it) != way(first));
+        let is_outside = self.within.last().is_some_and(|within| !within.contains(&root));
+        let is_in_while = self.counted.last() == Some(&false);
+        is_outside && differ(&|it| (0, it.is_turned, false))
+            || self.program.products.len() > 2 && differ(&|it| (it.nth, it.is_turned, it.is_computed))
+            || differ(&|it| (0, false, it.is_computed))
+            || has_others && is_in_while
     }
 
     /// What is the same in all rounds is loaded into registers in front of a loop, and only in loops that count where it is needed.

@@ -357,6 +357,7 @@ impl Tracer<'_> {
                 let keeps = args.named("disallow_acc_multi_buffer").and_then(Value::truth);
                 self.keeps_accumulators = keeps == Some(true);
                 if args.named("warp_specialize").and_then(Value::truth) == Some(true) && !self.is_amd() {
+                    self.program.wants_tasks = true;
                     self.specialized.get_or_insert(frame.call.unwrap_or(Origin::Expr(iter)));
                 }
                 self.unrolls = args.get(4, "loop_unroll_factor").and_then(Value::int).unwrap_or(1);

@@ -13,7 +13,7 @@ use super::calls::{Args, class_method, is_property};
 use super::operators::LONGEST;
 use super::registers::{Asked, narrow};
 use super::value::{Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
-use super::{Emitted, Frame, Tracer, identity, python};
+use super::{Dialect, Emitted, Frame, Tracer, identity, python};
 use crate::diagnostics::Code;
 use crate::finding::Reason;
 
@@ -163,7 +163,10 @@ impl Tracer<'_> {
         };
         let id = self.emit(frame, expr, op);
         self.note_view(id, name, tensor, &shape);
-        if let Some(&widest) = self.widest.get(&tensor.id) {
+        // What is seen from the other side is converted before it is cast, whatever it is made of.
+        let is_turned = name == "permute" && self.launch.dialect == Dialect::Triton;
+        let widest = self.widest.get(&tensor.id).copied().or(is_turned.then_some(tensor.dtype.bits));
+        if let Some(widest) = widest {
             self.widest.insert(id, widest);
         }
         if self.widened.contains(&tensor.id) {

@@ -180,6 +180,16 @@ impl Tracer<'_> {
                 _ => unknown("the name of a format"),
             },
             "make_tensor_descriptor" => self.device_descriptor(frame, expr, args),
+            // As they were called before descriptors had methods.
+            "load_tensor_descriptor" | "store_tensor_descriptor" => {
+                let Some(Value::Descriptor(descriptor)) = args.get(0, "desc").cloned() else {
+                    return None;
+                };
+                let positional = args.positional.iter().skip(1).cloned().collect();
+                let rest = Args { positional, named: args.named.clone() };
+                let name = if name == "load_tensor_descriptor" { "load" } else { "store" };
+                self.descriptor_access(frame, expr, name, &descriptor, &rest)
+            }
             // They are in global memory.
             "allocate_tensor_descriptor" => match Dtype::named("int8").pointer_to() {
                 Some(dtype) => self.scalar(frame, expr, "allocate_tensor_descriptor", dtype, &args.all()),
@@ -695,8 +705,9 @@ impl Tracer<'_> {
             Ok(dtype) => dtype,
             Err(reason) => return self.unknown_call(frame, expr, reason, args),
         };
-        // AMD keeps descriptors in registers.
-        let kind = if self.is_amd() { Kind::Plain } else { self.asks(Asked::Fixed(128)) };
+        // Where blocks are not copied, and on AMD, they are in registers.
+        let is_in_memory = !self.is_amd() && self.copies_blocks();
+        let kind = if is_in_memory { self.asks(Asked::Fixed(128)) } else { Kind::Plain };
         let of = Type::Descriptor;
         // It is made for whoever uses it, and once for all that are equal.
         let op = Emitted {
