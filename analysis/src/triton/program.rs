@@ -40,6 +40,8 @@ pub struct Program {
     pub products: HashMap<ValueId, Product>,
     /// The indices of loops that the author wants to be one with those in them.
     pub flattened: HashSet<ValueId>,
+    /// Some loop has several rounds in one.
+    pub is_unrolled: bool,
     /// Some loop is to run as tasks.
     pub wants_tasks: bool,
     /// The indices of loops whose products are to have one accumulator each.
@@ -80,6 +82,8 @@ pub struct Product {
     pub parts: u32,
     /// Whether a side that is computed has to be exchanged between threads; `None` where their layouts are not known.
     pub needs: [Option<bool>; 2],
+    /// Sides whose elements each warp has as they are loaded or computed.
+    pub stays: [bool; 2],
     /// Warps along each dimension of the result, where that is known.
     pub warps: Option<Vec<u32>>,
 }

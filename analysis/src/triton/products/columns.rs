@@ -75,16 +75,18 @@ impl Columns<'_> {
     /// Columns that the left side may take.
     fn left(&self, op: &Op, product: &Product) -> u64 {
         let [tile, _] = &product.operands;
-        let is_loaded = op.operands.first().is_some_and(|left| self.is_loaded(*left));
+        // What threads load by rows is there at once as tensor memory wants it.
+        let load = op.operands.first().and_then(|left| self.load(*left));
+        let is_by_rows = load.is_some_and(|load| self.program.loads[&load].runs_along != Some(1));
         let copies = u64::from(product.parts).saturating_mul(2);
-        match is_loaded && product.parts == 1 {
+        match load.is_some() && !is_by_rows && product.parts == 1 {
             true => 0,
             false => of(tile, tile.bits).saturating_mul(copies),
         }
     }
 
-    /// Whether a value is loaded, and at most seen from another side.
-    fn is_loaded(&self, value: ValueId) -> bool {
+    /// What a value is loaded as that is at most seen from another side.
+    fn load(&self, value: ValueId) -> Option<ValueId> {
         let mut value = value;
         let mut found = None;
         while found.is_none() && !self.program.loads.contains_key(&value) {
@@ -96,10 +98,10 @@ impl Columns<'_> {
             });
             match found.take() {
                 Some(("permute", Some(of))) => value = of,
-                _ => return false,
+                _ => return None,
             }
         }
-        true
+        Some(value)
     }
 
     /// Whether a loop hands a result on from round to round, and does nothing else with it.

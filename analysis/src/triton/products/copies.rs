@@ -77,7 +77,10 @@ impl Stager<'_> {
             let all = most.saturating_mul(bytes);
             // Instructions that read operands from shared memory need one there in any case.
             let is_read_there = self.is_operand_only(op) && self.sources.get(&load).is_some_and(|it| it.is_direct);
-            let once = if is_read_there && self.products_of(load, &products).next().is_some() { bytes } else { 0 };
+            // Those of other products may be there at other times.
+            let is_of_first =
+                self.products_of(load, &products).next().map(|it| it.0) == products.first().map(|it| it.0);
+            let once = if is_read_there && is_of_first && !products.is_empty() { bytes } else { 0 };
             let size = match staging.holds {
                 Holds::Surely if least == most => self.padded(all),
                 Holds::Surely => {
@@ -200,7 +203,8 @@ impl Stager<'_> {
         if !of_wgmma.is_empty() {
             // What is brought to registers too, or by another operation, is not read in place by it alone; where products follow each other,
             // the one that reads it in place may still be waited for later.
-            return if has_others { (0, u64::from(self.program.products.len() > 2)) } else { (1, 1) };
+            let is_open = has_others || self.is_brought_again(load);
+            return if is_open { (0, u64::from(!has_others || self.program.products.len() > 2)) } else { (1, 1) };
         }
         let overlaps = of_tcgen05.iter().filter_map(|product| looped.overlaps.get(product));
         // What the first product of a chain takes and the last one as well is there until that is waited for.
@@ -237,6 +241,7 @@ impl Stager<'_> {
         let is_mixed = products.iter().any(|(_, _, product)| unit(product) != Unit::Tcgen05);
         let made: HashSet<ValueId> = body.ops.iter().flat_map(|op| &op.results).copied().collect();
         let within = |value: &ValueId| body.params.contains(value) || made.contains(value);
+        let keeps = body.params.first().is_some_and(|index| self.program.keeping_accumulators.contains(index));
         let mut found = HashMap::new();
         for (id, operands, product) in products.iter().filter(|(_, _, product)| unit(product) == Unit::Tcgen05) {
             work::spend(1);
@@ -251,6 +256,8 @@ impl Stager<'_> {
             let sides: Vec<Holds> = sides.collect();
             let holds = match self.fate(*id, operands, body, &made) {
                 _ if is_mixed => Holds::Not,
+                // With one accumulator, what starts anew waits for the round before.
+                Fate::Fresh | Fate::Other if keeps => Holds::Perhaps,
                 Fate::Carried | Fate::Rescaled => Holds::Surely,
                 _ if sides.iter().all(|&side| side == Holds::Surely) => Holds::Surely,
                 Fate::Fresh if sides.contains(&Holds::Not) => Holds::Not,
@@ -264,42 +271,51 @@ impl Stager<'_> {
     /// `made`: what the loop's body computes.
     fn fate(&self, id: ValueId, operands: &[ValueId], body: &Block, made: &HashSet<ValueId>) -> Fate {
         let uses = |value: ValueId| self.uses.get(&value).map_or(&[][..], Vec::as_slice);
+        let maker = |value: ValueId| body.ops.iter().find(|op| op.results.first() == Some(&value));
+        let conversion = |value: ValueId| maker(value).filter(|op| op.name == "convert_layout");
+        // Where it goes and where it comes from, in whatever layout.
+        let converted = |mut value: ValueId| {
+            while let &[(by, _)] = uses(value)
+                && conversion(by).is_some()
+            {
+                value = by;
+            }
+            value
+        };
+        let unconverted = |mut value: ValueId| {
+            while let Some(op) = conversion(value) {
+                value = op.operands[0];
+            }
+            value
+        };
         let yielded = |value: ValueId| {
             body.ops.last().is_some_and(|last| matches!(last.kind, Kind::Yield) && last.operands.contains(&value))
         };
-        let is_handed_on = |value: ValueId| uses(value).len() == 1 && yielded(value);
+        let is_handed_on = |value: ValueId| uses(converted(value)).len() == 1 && yielded(converted(value));
         let is_param = |value: ValueId| body.params.contains(&value) && uses(value).len() == 1;
-        if let Some(&acc) = operands.get(2)
-            && is_param(acc)
-            && is_handed_on(id)
-        {
-            return Fate::Carried;
-        }
-        if let &[(by, _)] = uses(id)
-            && let Some(sum) = body.ops.iter().find(|op| op.results.first() == Some(&by) && op.name == "add")
-            && sum.operands.iter().any(|&operand| operand != id && is_param(operand))
-            && is_handed_on(by)
-        {
-            return Fate::Carried;
-        }
         // Of a loop that is unrolled, one round goes on with the result of the other one.
         let is_of_product = |value: ValueId| {
-            let is_product = |value: &ValueId| self.program.products.contains_key(value);
-            let by = body.ops.iter().find(|op| op.results.first() == Some(&value));
-            is_product(&value) || by.is_some_and(|by| by.name == "add" && by.operands.iter().any(is_product))
+            let is_product = |value: &ValueId| self.program.products.contains_key(&unconverted(*value));
+            is_product(&value) || maker(value).is_some_and(|by| by.name == "add" && by.operands.iter().any(is_product))
         };
         let is_changed = |value: ValueId| made.contains(&value) && !is_of_product(value);
-        if operands.get(2).is_some_and(|&acc| is_changed(acc)) && is_handed_on(id) {
-            return Fate::Rescaled;
+        let fate_of = |acc: ValueId| match unconverted(acc) {
+            acc if is_param(acc) => Some(Fate::Carried),
+            acc if is_changed(acc) => Some(Fate::Rescaled),
+            _ => None,
+        };
+        let acc = operands.get(2).copied();
+        if let Some(fate) = acc.filter(|_| is_handed_on(id)).and_then(fate_of) {
+            return fate;
         }
-        if let &[(by, _)] = uses(id)
-            && let Some(sum) = body.ops.iter().find(|op| op.results.first() == Some(&by) && op.name == "add")
-            && sum.operands.iter().any(|&operand| operand != id && is_changed(operand))
-            && is_handed_on(by)
+        let result = converted(id);
+        if let &[(by, _)] = uses(result)
+            && let Some(sum) = maker(by).filter(|op| op.name == "add" && is_handed_on(by))
+            && let Some(fate) = sum.operands.iter().filter(|&&it| it != result).find_map(|&it| fate_of(it))
         {
-            return Fate::Rescaled;
+            return fate;
         }
-        let starts_within = operands.get(2).is_some_and(|acc| body.params.contains(acc) || made.contains(acc));
+        let starts_within = acc.is_some_and(|acc| body.params.contains(&acc) || made.contains(&acc));
         if starts_within || yielded(id) { Fate::Other } else { Fate::Fresh }
     }
 

@@ -131,6 +131,8 @@ impl Stager<'_> {
         }
         match self.is_agreed_on(load) {
             Holds::Surely if least < LEAST_ACCESS => Holds::Perhaps,
+            // How it is copied follows from where its elements are.
+            Holds::Surely if self.program.loads[&load].runs_along.is_none() => Holds::Perhaps,
             holds => holds,
         }
     }

@@ -88,8 +88,10 @@ fn stage_all(program: &mut Program, machine: &Machine) {
         uses: HashMap::new(),
         sources: HashMap::new(),
         turned: HashSet::new(),
+        made_of_turned: HashSet::new(),
         seen_of: HashMap::new(),
         elementwise: HashSet::new(),
+        sums: HashMap::new(),
         cast_of: HashMap::new(),
         leaves: HashMap::new(),
         least_bits: HashMap::new(),
@@ -185,10 +187,14 @@ struct Stager<'p> {
     sources: HashMap<ValueId, Source>,
     /// Tensors that are others seen from another side.
     turned: HashSet<ValueId>,
+    /// Tensors that are computed element by element of such.
+    made_of_turned: HashSet<ValueId>,
     /// What tensors that are others seen from another side are seen of.
     seen_of: HashMap<ValueId, ValueId>,
     /// Tensors that are computed element by element.
     elementwise: HashSet<ValueId>,
+    /// What sums of products are sums of.
+    sums: HashMap<ValueId, Vec<ValueId>>,
     /// The one load that a tensor is computed of, element by element and of nothing else.
     cast_of: HashMap<ValueId, ValueId>,
     /// The first of the loads that a tensor is computed of, and the bytes of the largest one.
@@ -239,6 +245,9 @@ impl Stager<'_> {
                     || is_elementwise && op.operands.iter().any(|operand| self.of_products.contains(operand));
                 if is_of_product {
                     self.of_products.insert(result);
+                    if op.name == "add" {
+                        self.sums.insert(result, op.operands.clone());
+                    }
                 }
                 self.read_origin(op, result, is_elementwise);
                 let is_view = op.name == "permute" && op.operands.iter().any(|of| self.through_descriptor.contains(of));
@@ -289,6 +298,10 @@ impl Stager<'_> {
             return;
         }
         self.elementwise.insert(result);
+        let is_turned = |of: &ValueId| self.turned.contains(of) || self.made_of_turned.contains(of);
+        if op.operands.iter().any(is_turned) {
+            self.made_of_turned.insert(result);
+        }
         let mut tensors = op.operands.iter().filter(|operand| types[operand.0 as usize] == Type::Tensor);
         if let (Some(of), None) = (tensors.next(), tensors.next())
             && let Some(&load) = self.cast_of.get(of)

@@ -56,12 +56,16 @@ impl Stager<'_> {
             op.operands.extend(&made.results);
             ops.push(made);
         }
+        if unit != Unit::Tcgen05 {
+            self.convert_result(ops, &mut op, product);
+        }
         for nth in 0..2 {
             let Some(&value) = op.operands.get(nth) else { continue };
             let (root, is_turned) = self.root(value);
             let load = self.cast_of.get(&root).copied().or_else(|| Some(self.sources.get(&root)?.load)).unwrap_or(root);
             let holds = around.and_then(|around| around.staging(load)).map(|staging| staging.holds);
             let operand = Operand { nth, value, root, is_turned, tile: product.operands[nth].clone(), holds };
+            self.turn_before_cast(ops, &mut op, &operand);
             match unit {
                 Unit::Wgmma => self.for_wgmma(ops, &mut op, operand, product),
                 Unit::Tcgen05 => self.for_tcgen05(ops, &mut op, operand, product, overlap),
@@ -70,6 +74,18 @@ impl Stager<'_> {
             }
         }
         ops.push(op);
+    }
+
+    /// What is computed and taken from the other side may be converted before it is cast.
+    fn turn_before_cast(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: &Operand) {
+        let is_computed = !self.program.loads.contains_key(&operand.root) && self.made_at.contains_key(&operand.root);
+        let is_turned = operand.is_turned || self.made_of_turned.contains(&operand.root);
+        if is_computed && is_turned && operand.tile.bits < 32 {
+            let bytes = bytes_of(&operand.tile.shape, 32);
+            let made = self.operand_buffer(op, operand, Bytes::Between(0, bytes, Reason::new(OPERAND)));
+            op.operands.extend(&made.results);
+            ops.push(made);
+        }
     }
 
     /// `wgmma` reads its right side in shared memory, and its left side too where that is loaded.
@@ -100,6 +116,11 @@ impl Stager<'_> {
         let is_here = self.within.last().is_none_or(|within| within.contains(&operand.root));
         if product.parts > 1 {
             return self.parts_of(ops, op, &operand, product);
+        }
+        let is_by_rows = is_loaded && self.program.loads[&operand.root].runs_along != Some(1);
+        if operand.nth == 0 && is_by_rows && operand.holds != Some(Holds::Surely) {
+            // It may be in tensor memory, which it is loaded for at once, or twice in shared memory.
+            return (0..2).for_each(|_| self.uncertain(ops, op, &operand, bytes));
         }
         if operand.nth == 0 && !is_loaded && is_here && !operand.is_turned {
             if self.of_products.contains(&operand.root) && self.machine.warps == 4 {
@@ -180,27 +201,33 @@ impl Stager<'_> {
         };
         let lies = Lies::InPlace(self.runs_along_in_place(operand, either_way));
         let is_new = !self.brought.contains_key(&(operand.root, lies));
-        if is_new && operand.is_turned && self.machine.unit(product) == Unit::Tcgen05 {
+        let is_outside = self.within.last().is_some_and(|within| !within.contains(&operand.root));
+        if is_new && operand.is_turned && (self.machine.unit(product) == Unit::Tcgen05 || is_outside) {
             return self.turned_in_place(ops, op, operand, product, (lies, size));
         }
         self.keep(ops, op, operand, product, (lies, size));
     }
 
-    /// Whether what a descriptor brings is brought to another place, since its elements do not lie side by side along what is summed: those of 32 bits
-    /// have to.
+    /// Whether what a descriptor brings is brought to another place, since its elements do not lie side by side along what is summed: `wgmma` takes
+    /// only those of 16 bits as they lie, `tcgen05` those of 32 bits not.
     pub(super) fn is_brought_again(&self, load: ValueId) -> bool {
         let (takers, _) = self.takers(load);
         let is_against = |taker: &Taker| {
             let Some(product) = self.program.products.get(&taker.product) else { return false };
             let along_k = usize::from((taker.nth == 0) != taker.is_turned);
-            let is_narrow = product.operands[taker.nth].bits < 32;
-            let of = &self.program.loads[&load];
-            !is_narrow && self.machine.unit(product).is_asynchronous() && of.runs_along != Some(along_k)
+            let bits = product.operands[taker.nth].bits;
+            let has_to = match self.machine.unit(product) {
+                Unit::Wgmma => bits != 16,
+                Unit::Tcgen05 => bits >= 32,
+                Unit::TensorCores | Unit::Threads => false,
+            };
+            has_to && self.program.loads[&load].runs_along != Some(along_k)
         };
         self.through_descriptor.contains(&load) && takers.iter().any(is_against)
     }
 
-    /// `tcgen05` brings what it takes from the other side only where it takes it, unless it takes it as it is as well.
+    /// What is taken from the other side may be brought there only where it is taken, unless it is taken as it is as well: always by `tcgen05`, by `wgmma`
+    /// where it is the same in all rounds of a loop.
     fn turned_in_place(
         &mut self,
         ops: &mut Vec<Op>,
@@ -255,7 +282,11 @@ impl Stager<'_> {
                 Some(Holds::Surely) => {}
                 Some(Holds::Perhaps) => self.uncertain(ops, op, &operand, most),
                 // Within a warp elements are exchanged without shared memory.
-                _ if is_cast || is_alone || self.through_descriptor.contains(&operand.root) => {
+                _ if is_cast
+                    || is_alone
+                    || product.stays[operand.nth]
+                    || self.through_descriptor.contains(&operand.root) =>
+                {
                     self.uncertain(ops, op, &operand, most);
                 }
                 _ => {
@@ -289,12 +320,45 @@ impl Stager<'_> {
             false => product.needs[operand.nth],
         };
         let size = match needs {
+            Some(false) if self.computes_otherwise(Unit::TensorCores) => Bytes::Between(0, bytes, Reason::new(OPERAND)),
             Some(false) => return,
             Some(true) => Bytes::Exactly(bytes),
             None => Bytes::Between(0, bytes, Reason::new(OPERAND)),
         };
         let lies = self.swizzled_for(op, &operand, product);
         self.keep(ops, op, &operand, product, (lies, size));
+    }
+
+    /// Whether some product is computed by other instructions than these.
+    fn computes_otherwise(&self, unit: Unit) -> bool {
+        self.program.products.values().any(|product| self.machine.unit(product) != unit)
+    }
+
+    /// Results that are added to those of another product, or are an accumulator in a loop that is unrolled, may be converted while the operands are
+    /// there.
+    fn convert_result(&mut self, ops: &mut Vec<Op>, op: &mut Op, product: &Product) {
+        let Some(&id) = op.results.first() else { return };
+        // One round of a loop that is unrolled goes on with the result of the other one as it is.
+        let is_round = |value: &ValueId| self.within.last().is_some_and(|within| within.contains(value));
+        let of_other = |value: &ValueId| *value != id && self.of_products.contains(value) && !is_round(value);
+        let acc = op.operands.get(2).is_some_and(of_other);
+        let added = |by: &ValueId| self.sums.get(by).is_some_and(|sum| sum.iter().any(of_other));
+        let is_added = self.uses.get(&id).into_iter().flatten().any(|(by, _)| added(by));
+        let is_computed = |side: &ValueId| !self.program.loads.contains_key(&self.root(*side).0);
+        let is_unrolled = self.program.is_unrolled
+            && self.machine.unit(product) == Unit::Wgmma
+            && (self.computes_otherwise(Unit::Wgmma) || op.operands.iter().take(2).any(is_computed));
+        if acc || is_added || is_unrolled {
+            let Tile { shape, dtype, .. } = product.result.clone();
+            let size = Bytes::Between(0, product.result.bytes(), Reason::new(OPERAND));
+            let made = self.buffer(
+                op.at,
+                "conversion of the result of `tl.dot`",
+                (shape, dtype, size, OF_REGISTERS, Use::Staging),
+            );
+            op.operands.extend(&made.results);
+            ops.push(made);
+        }
     }
 
     /// Without tensor cores: each thread loads the rows and columns that it multiplies.
@@ -379,6 +443,8 @@ impl Stager<'_> {
             }
             return match self.is_in_registers(&found, operand, product) {
                 Holds::Surely => {}
+                // In front of a `while` it may have been loaded already.
+                Holds::Not if self.is_read_before_while(operand.root) => self.uncertain(ops, op, operand, size.high()),
                 Holds::Not => op.operands.push(found.buffer),
                 Holds::Perhaps => self.uncertain(ops, op, operand, size.high()),
             };

@@ -356,11 +356,14 @@ impl Tracer<'_> {
                 self.is_flattened = args.named("flatten").and_then(Value::truth) == Some(true);
                 let keeps = args.named("disallow_acc_multi_buffer").and_then(Value::truth);
                 self.keeps_accumulators = keeps == Some(true);
+                // What is the same in all rounds stays in the loop.
+                self.program.is_guessed |= args.named("disable_licm").and_then(Value::truth) == Some(true);
                 if args.named("warp_specialize").and_then(Value::truth) == Some(true) && !self.is_amd() {
                     self.program.wants_tasks = true;
                     self.specialized.get_or_insert(frame.call.unwrap_or(Origin::Expr(iter)));
                 }
                 self.unrolls = args.get(4, "loop_unroll_factor").and_then(Value::int).unwrap_or(1);
+                self.program.is_unrolled |= self.unrolls > 1;
                 return match (&*name, from.int(), to.int(), by.int()) {
                     ("static_range", Some(from), Some(to), Some(by)) => super::statements::unrolled(from, to, by),
                     ("static_range", ..) => Rounds::Unknown(Reason::new("the bounds of `static_range` are not known")),

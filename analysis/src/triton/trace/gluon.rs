@@ -785,6 +785,7 @@ impl Tracer<'_> {
             is_exact,
             parts,
             needs: [None, None],
+            stays: [false; 2],
             warps: None,
         };
         // What becomes of a tensor that is multiplied with itself is not modelled.
@@ -799,7 +800,8 @@ impl Tracer<'_> {
             Some(Layout::Mma { warps_per_cta, .. }) => Some(warps_per_cta.clone()),
             _ => None,
         };
-        let product = Product { is_left_at_hand, needs, warps, ..product };
+        let stays = [(0, &one), (1, &two)].map(|(nth, operand)| self.exchanged_bytes(nth, operand, &layout) == Some(0));
+        let product = Product { is_left_at_hand, needs, stays, warps, ..product };
         self.program.products.insert(id, product);
         Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
     }
@@ -824,11 +826,16 @@ impl Tracer<'_> {
         if !is_spread(&from) || !across(&parent) {
             return None;
         }
+        self.exchanged_bytes(nth, operand, product).map(|bytes| bytes > 0)
+    }
+
+    /// Bytes of shared memory through which threads exchange an operand before it is multiplied.
+    fn exchanged_bytes(&self, nth: u32, operand: &Tensor, product: &Registers) -> Option<u64> {
+        let (from, parent) = (self.uncontested(&operand.layout)?, self.uncontested(product)?);
         let k_width = 32 / operand.dtype.bits.clamp(1, 32);
         let to = Layout::DotOperand { operand: nth, parent, k_width };
         let shape = super::registers::narrow(&operand.shape).ok()?;
-        let bytes = layouts::conversion_bytes(&shape, operand.dtype.bits, &from, &to, &self.launch.hardware);
-        bytes.ok().map(|bytes| bytes > 0)
+        layouts::conversion_bytes(&shape, operand.dtype.bits, &from, &to, &self.launch.hardware).ok()
     }
 
     /// Whether the result of a product, in its own layout, may go into another one from the left as it is: all warps are along the rows.
@@ -1310,6 +1317,8 @@ impl Tracer<'_> {
             identity: identity((axis, "scan")),
             kind,
         };
+        // Its input may be converted in its place.
+        self.widened.extend(&results);
         self.push(op);
         let made = inputs.iter().zip(results).map(|(input, id)| Value::Tensor(Tensor { id, ..input.clone() }));
         let made: Vec<Value> = made.collect();

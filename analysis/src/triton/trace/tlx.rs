@@ -754,6 +754,9 @@ impl Tracer<'_> {
             stored.push(self.converted(frame, expr, tensor, "global memory"));
         }
         if !self.copies_blocks() {
+            if let (Value::Tensor(tensor), Dialect::Triton) = (&value, self.launch.dialect) {
+                self.conversion(frame, expr, tensor, self.widest_of(tensor));
+            }
             stored.push(descriptor.id);
             self.effect(frame, expr, "store", stored);
             return Value::None;

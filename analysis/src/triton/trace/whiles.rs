@@ -11,9 +11,11 @@ use std::sync::Arc;
 use tilefit_syntax::ast::ExprId;
 
 use super::super::layouts::{self, Layout};
+use super::super::program::bytes_of;
 use super::registers::{Asked, narrow};
 use super::value::{Registers, Tensor, Value};
 use super::{Frame, Tracer, Whiles};
+use crate::finding::Reason;
 
 impl Tracer<'_> {
     /// What a `while` carries has a layout of its own.
@@ -82,11 +84,13 @@ impl Tracer<'_> {
 
     /// A tensor in another layout. What that takes is found when all is followed, when it is known whether it is another one.
     pub(super) fn between(&mut self, frame: &Frame, at: ExprId, tensor: &Tensor, to: &Registers) -> Tensor {
-        let asked = Asked::Conversion {
-            shape: (*tensor.shape).clone(),
-            bits: tensor.dtype.bits,
-            from: tensor.layout.clone(),
-            to: to.clone(),
+        let (shape, bits) = ((*tensor.shape).clone(), tensor.dtype.bits);
+        let asked = match self.is_amd() {
+            true => Asked::UpTo(
+                bytes_of(&shape, bits),
+                Reason::new("how AMD's compiler goes through pointers is not modelled"),
+            ),
+            false => Asked::Conversion { shape, bits, from: tensor.layout.clone(), to: to.clone() },
         };
         let kind = self.asks(asked);
         let id = self.converted_by(frame, at, tensor, format!("{to:?}"), kind);
