@@ -213,6 +213,7 @@ impl Stager<'_> {
         let (least, most) = overlaps.fold((0, 0), |(least, most), &holds| {
             (least.max(u64::from(holds == Holds::Surely)), most.max(u64::from(holds != Holds::Not)))
         });
+        let least = if self.is_brought_again(load) { 0 } else { least };
         (least, most + spread + u64::from(self.program.wants_tasks && most > 0))
     }
 

@@ -208,7 +208,7 @@ impl Stager<'_> {
         self.keep(ops, op, operand, product, (lies, size));
     }
 
-    /// Whether what a descriptor brings is brought to another place, since its elements do not lie side by side along what is summed: `wgmma` takes
+    /// Whether what is loaded is brought to another place, since its elements do not lie side by side along what is summed: `wgmma` takes
     /// only those of 16 bits as they lie, `tcgen05` those of 32 bits not.
     pub(super) fn is_brought_again(&self, load: ValueId) -> bool {
         let (takers, _) = self.takers(load);
@@ -221,9 +221,12 @@ impl Stager<'_> {
                 Unit::Tcgen05 => bits >= 32,
                 Unit::TensorCores | Unit::Threads => false,
             };
-            has_to && self.program.loads[&load].runs_along != Some(along_k)
+            // What threads load they may bring to tensor memory themselves.
+            let is_brought = self.through_descriptor.contains(&load)
+                || taker.nth == 0 && self.machine.unit(product) == Unit::Tcgen05;
+            has_to && is_brought && self.program.loads[&load].runs_along != Some(along_k)
         };
-        self.through_descriptor.contains(&load) && takers.iter().any(is_against)
+        self.program.loads.contains_key(&load) && takers.iter().any(is_against)
     }
 
     /// What is taken from the other side may be brought there only where it is taken, unless it is taken as it is as well: always by `tcgen05`, by `wgmma`
@@ -344,10 +347,10 @@ impl Stager<'_> {
         let acc = op.operands.get(2).is_some_and(of_other);
         let added = |by: &ValueId| self.sums.get(by).is_some_and(|sum| sum.iter().any(of_other));
         let is_added = self.uses.get(&id).into_iter().flatten().any(|(by, _)| added(by));
-        let is_computed = |side: &ValueId| !self.program.loads.contains_key(&self.root(*side).0);
+        // All rounds but the last one, which goes into no other product, have the warps along the rows (`warpsPerTileV3`).
         let is_unrolled = self.program.is_unrolled
             && self.machine.unit(product) == Unit::Wgmma
-            && (self.computes_otherwise(Unit::Wgmma) || op.operands.iter().take(2).any(is_computed));
+            && (self.machine.warps > 4 || self.computes_otherwise(Unit::Wgmma));
         if acc || is_added || is_unrolled {
             let Tile { shape, dtype, .. } = product.result.clone();
             let size = Bytes::Between(0, product.result.bytes(), Reason::new(OPERAND));
