@@ -318,3 +318,34 @@ fn what_another_file_misspells_is_noted() {
         "#]],
     );
 }
+
+#[test]
+fn other_modules_pass_on_the_names_of_triton() {
+    const TRITON: &str = "import triton\nimport triton.language as tl\n";
+    let guarded = TRITON.replace("import", "    import").replace(" as tl", " as tl\nelse:\n    triton = tl = None");
+    let guarded = format!("HAVE = True\nif HAVE:\n{guarded}");
+    let aliased = "import triton as t\nimport triton.language as language\n";
+    let kernel = "@triton.jit\ndef kernel(x, N: tl.constexpr):\n    tl.store(x, tl.sum(tl.load(x + tl.arange(0, N)), 0))\n";
+    for (imports, compat, more) in [
+        ("from compat import tl, triton", TRITON, ""),
+        ("from .compat import tl, triton", TRITON, ""),
+        ("from compat import tl, triton", &guarded, ""),
+        ("from compat import *", TRITON, ""),
+        ("from compat import *", "from more import *\n", TRITON),
+        ("from compat import triton, tl", "from more import t as triton, language as tl\n", aliased),
+        ("from compat import t as triton, language as tl", aliased, ""),
+        // Each imports from the other.
+        ("from compat import *\nimport triton\nfrom more import tl", "from more import *\n", "from compat import *\n"),
+        // Nothing is known of these modules.
+        ("from elsewhere.triton_utils import tl, triton", "", ""),
+        ("from ...elsewhere import *", "", ""),
+    ] {
+        let text = format!("{imports}\n\n{kernel}\nkernel[(1,)](x, N=64)\n");
+        check_tlx(
+            &[("kernel.py", &text), ("compat.py", compat), ("more.py", more)],
+            expect![[r#"
+                kernel: bounded 0 ["the compiler chooses the layouts of registers"]
+            "#]],
+        );
+    }
+}

@@ -1,5 +1,6 @@
 //! Where a `from … import …` may lead: paths only, since the analysis reads no files.
 
+use rustc_hash::FxHashSet;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, Stmt};
 
@@ -62,15 +63,16 @@ pub(crate) fn known(db: &dyn salsa::Database, candidates: &[String]) -> Option<S
 pub(crate) fn unknown(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
     let mut unknown = Vec::new();
     let mut reached = vec![file];
+    let mut seen = FxHashSet::from_iter([file]);
     let mut next = 0;
     while let Some(&file) = reached.get(next) {
         next += 1;
         for candidates in of_file(db, file) {
-            let Some(imported) = known(db, &candidates) else {
-                unknown.push(candidates);
+            let Some(imported) = known(db, candidates) else {
+                unknown.push(candidates.clone());
                 continue;
             };
-            if !reached.contains(&imported) {
+            if seen.insert(imported) {
                 reached.push(imported);
             }
             // It may be known for another reason, while the import means a nearer one.
@@ -131,11 +133,12 @@ pub(crate) fn imported(db: &dyn salsa::Database, file: SourceFile) -> Vec<Source
     if launched_as(db, file).is_some() {
         reached.extend(importers(db, file));
     }
+    let mut seen: FxHashSet<SourceFile> = reached.iter().copied().collect();
     let mut next = 0;
     while let Some(&file) = reached.get(next) {
         next += 1;
         for &imported in imported_by(db, file) {
-            if !reached.contains(&imported) {
+            if seen.insert(imported) {
                 reached.push(imported);
             }
         }
@@ -162,6 +165,7 @@ fn modules_by_name(ast: &Ast) -> impl Iterator<Item = &str> {
 }
 
 /// The candidates of each import at the top level of a file.
+#[salsa::tracked(returns(ref))]
 fn of_file(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
     let mut imports = Vec::new();
     let statements = units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements);

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use tilefit_syntax::ast::{Ast, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, ImportedName, Stmt, StmtId};
 
 /// The dotted path that each imported name stands for: `tl` → `triton.language`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Imports(BTreeMap<String, String>);
 
 impl Imports {
-    /// Adds what the statements of a block import.
-    pub fn add(&mut self, ast: &Ast) {
-        self.add_body(ast, &ast.body);
+    /// Adds what the statements of a block import. `passed_on`: what a module passes on of what it imports itself, by the dots before its name and
+    /// the name.
+    pub fn add(&mut self, ast: &Ast, passed_on: &dyn Fn(u32, &str) -> Option<Imports>) {
+        self.add_body(ast, &ast.body, passed_on);
     }
 
-    fn add_body(&mut self, ast: &Ast, body: &[StmtId]) {
+    fn add_body(&mut self, ast: &Ast, body: &[StmtId], passed_on: &dyn Fn(u32, &str) -> Option<Imports>) {
         for &stmt in body {
             match ast.stmt(stmt) {
                 Stmt::Import(modules) => {
@@ -28,17 +29,42 @@ impl Imports {
                         }
                     }
                 }
-                Stmt::ImportFrom { level: 0, module, names } => {
+                Stmt::ImportFrom { level, module, names } => {
+                    let theirs = passed_on(*level, module);
                     for name in names {
-                        self.bind(name.bound(), &format!("{module}.{}", name.name));
+                        self.add_name(*level, module, name, theirs.as_ref());
                     }
                 }
                 Stmt::If { body, or_else, .. } => {
-                    self.add_body(ast, body);
-                    self.add_body(ast, or_else);
+                    self.add_body(ast, body, passed_on);
+                    self.add_body(ast, or_else, passed_on);
                 }
-                Stmt::With { body, .. } | Stmt::Other { body, .. } => self.add_body(ast, body),
+                Stmt::With { body, .. } | Stmt::Other { body, .. } => self.add_body(ast, body, passed_on),
                 _ => {}
+            }
+        }
+    }
+
+    fn add_name(&mut self, level: u32, module: &str, name: &ImportedName, theirs: Option<&Imports>) {
+        match (theirs, name.name.as_str()) {
+            (Some(Imports(theirs)), "*") => {
+                for (name, path) in theirs {
+                    self.0.entry(name.clone()).or_insert_with(|| path.clone());
+                }
+            }
+            // Of a module that is not known, the usual names.
+            (None, "*") => {
+                for (name, path) in [("triton", "triton"), ("tl", "triton.language")] {
+                    self.0.entry(name.to_owned()).or_insert_with(|| path.to_owned());
+                }
+            }
+            (Some(theirs), original) if theirs.0.contains_key(original) => {
+                let path = theirs.0[original].clone();
+                self.bind(name.bound(), &path);
+            }
+            (_, original) => {
+                let dots = ".".repeat(level as usize);
+                self.bind(name.bound(), &format!("{dots}{module}.{original}"));
             }
         }
     }

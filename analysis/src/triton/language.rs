@@ -30,10 +30,16 @@ pub fn canonical(imports: &Imports, path: &[&str]) -> Option<String> {
 
 /// The path of a module of Triton, which may be imported by way of PyTorch.
 fn own_path(path: &str) -> Option<String> {
-    if path.starts_with("triton") {
+    if path == "triton" || path.starts_with("triton.") {
         return Some(path.to_owned());
     }
     let (module, name) = path.rsplit_once('.')?;
+    // What a module passes on that is not known, under its usual name.
+    let passes_on = !module.starts_with("torch") || module.contains("triton");
+    let usual = MODULES.iter().find(|(_, short)| *short == name && passes_on);
+    if let Some((module, _)) = usual {
+        return Some((*module).to_owned());
+    }
     let is_passed_on =
         matches!(module, "torch._inductor.runtime.triton_compat" | "torch._inductor.runtime.triton_helpers");
     (is_passed_on && name == "libdevice").then(|| "triton.language.extra.libdevice".to_owned())
@@ -291,7 +297,7 @@ mod tests {
         let document = Document::new(imports);
         let (ast, _) = ast::parse(&document.blocks()[0].source);
         let mut imports = Imports::default();
-        imports.add(&ast);
+        imports.add(&ast, &|_, _| None);
         super::canonical(&imports, &path.split('.').collect::<Vec<_>>())
     }
 
@@ -311,6 +317,14 @@ mod tests {
             assert_eq!(canonical(imports, path).as_deref(), Some("tlx.local_alloc"), "{imports}");
         }
         assert_eq!(canonical("import blackwell_fa as tlx", "tlx.local_alloc"), None);
+        for imports in [
+            "from elsewhere.triton_utils import tl, triton",
+            "from .compat import tl",
+            "from ..compat import *",
+            "from torch._inductor.runtime.triton_compat import tl",
+        ] {
+            assert_eq!(canonical(imports, "tl.load").as_deref(), Some("tl.load"), "{imports}");
+        }
         assert_eq!(canonical("from triton import jit", "jit").as_deref(), Some("triton.jit"));
         for (imports, path) in [
             ("from triton.experimental import gluon", "gluon.jit"),

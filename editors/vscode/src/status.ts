@@ -16,6 +16,7 @@ export class StatusItem implements vscode.Disposable {
   private settings: { folder?: vscode.WorkspaceFolder; inForce: SettingsInForce }[] = [];
   /** What the kernels of the document in sight are planned for, as the server said last. */
   private planned: { uri: string; kernels: KernelPlannedFor[] } = { uri: "", kernels: [] };
+  private looks: { uri: string; version: number; like?: Language } = { uri: "", version: 0 };
   private waiting?: ReturnType<typeof setTimeout>;
 
   /** `ask` is undefined where the server has no answer now. */
@@ -53,7 +54,7 @@ export class StatusItem implements vscode.Disposable {
 
   private async learn(): Promise<void> {
     const document = vscode.window.activeTextEditor?.document;
-    if (!document || !kernelsOf(document)) {
+    if (document?.languageId !== "python") {
       return;
     }
     const kernels = await this.ask(document);
@@ -61,6 +62,16 @@ export class StatusItem implements vscode.Disposable {
       this.planned = { uri: document.uri.toString(), kernels };
       this.show();
     }
+  }
+
+  /** As the text looks until the server says that it has kernels, which may come from decorators of any name. */
+  private language(document: vscode.TextDocument): Language | undefined {
+    const { uri, version } = document;
+    if (this.looks.uri !== uri.toString() || this.looks.version !== version) {
+      this.looks = { uri: uri.toString(), version, like: kernelsOf(document) };
+    }
+    const hasKernels = this.planned.uri === uri.toString() && this.planned.kernels.length > 0;
+    return this.looks.like ?? (hasKernels ? "triton" : undefined);
   }
 
   /** The kernel at the cursor, else the last one above it, else the first. */
@@ -127,7 +138,7 @@ export class StatusItem implements vscode.Disposable {
 
   private show(): void {
     const editor = vscode.window.activeTextEditor;
-    const language = editor && kernelsOf(editor.document);
+    const language = editor && this.language(editor.document);
     void vscode.commands.executeCommand("setContext", "tilefit.hasKernels", language !== undefined);
     void vscode.commands.executeCommand("setContext", "tilefit.kernels", language);
     const inForce = this.plan(editor, language);
@@ -167,7 +178,7 @@ type Language = "pypto" | "tlx" | "triton";
 
 /** Kernels import one of these or are decorated, and dumps name memory. `triton` is Gluon, too. */
 function kernelsOf(document: vscode.TextDocument): Language | undefined {
-  const text = document.languageId === "python" ? document.getText(new vscode.Range(0, 0, 200, 0)) : "";
+  const text = document.languageId === "python" ? document.getText() : "";
   if (/\b(pypto|MemRef|pl\.program)\b/.test(text)) {
     return "pypto";
   }
