@@ -325,7 +325,8 @@ fn other_modules_pass_on_the_names_of_triton() {
     let guarded = TRITON.replace("import", "    import").replace(" as tl", " as tl\nelse:\n    triton = tl = None");
     let guarded = format!("HAVE = True\nif HAVE:\n{guarded}");
     let aliased = "import triton as t\nimport triton.language as language\n";
-    let kernel = "@triton.jit\ndef kernel(x, N: tl.constexpr):\n    tl.store(x, tl.sum(tl.load(x + tl.arange(0, N)), 0))\n";
+    let kernel =
+        "@triton.jit\ndef kernel(x, N: tl.constexpr):\n    tl.store(x, tl.sum(tl.load(x + tl.arange(0, N)), 0))\n";
     for (imports, compat, more) in [
         ("from compat import tl, triton", TRITON, ""),
         ("from .compat import tl, triton", TRITON, ""),

@@ -472,6 +472,8 @@ def kernels_of(files, path, source):
 
 def answer(oracle, fn, case, path, names, seconds):
     import signal
+    # Some libraries set it for devices that are not there.
+    os.environ.pop("TRITON_F32_DEFAULT", None)
     constants = {k: oracle.value(v, names) for k, v in case["constexprs"].items()}
     if any(isinstance(v, str) and v.startswith("tl.") for v in constants.values()):
         return dict(error="dtype")

@@ -744,6 +744,10 @@ impl Tracer<'_> {
             let reason = Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy));
             return self.unknown_call(frame, expr, reason, args);
         }
+        self.product(frame, expr, [&one, &two], args)
+    }
+
+    fn product(&mut self, frame: &Frame, expr: ExprId, [one, two]: [&Tensor; 2], args: &Args) -> Value {
         let (mut shape, columns) = ((*one.shape).clone(), two.shape.last().copied());
         if let (Some(last), Some(columns)) = (shape.last_mut(), columns) {
             *last = columns;
@@ -795,12 +799,12 @@ impl Tracer<'_> {
         let is_other = is_square || parts > 1;
         let layout = if is_other { self.choice_for(id) } else { of_instruction };
         let is_left_at_hand = one.dtype.bits == 16 && self.feeds(&one.layout, &layout);
-        let needs = [(0, &one), (1, &two)].map(|(nth, operand)| self.is_exchanged(nth, operand, &layout));
+        let needs = [(0, one), (1, two)].map(|(nth, operand)| self.is_exchanged(nth, operand, &layout));
         let warps = match self.uncontested(&layout).as_deref() {
             Some(Layout::Mma { warps_per_cta, .. }) => Some(warps_per_cta.clone()),
             _ => None,
         };
-        let stays = [(0, &one), (1, &two)].map(|(nth, operand)| self.exchanged_bytes(nth, operand, &layout) == Some(0));
+        let stays = [(0, one), (1, two)].map(|(nth, operand)| self.exchanged_bytes(nth, operand, &layout) == Some(0));
         let product = Product { is_left_at_hand, needs, stays, warps, ..product };
         self.program.products.insert(id, product);
         Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
@@ -1226,11 +1230,21 @@ impl Tracer<'_> {
             return unknown("a reduction along an axis that there is not");
         }
         let axis = axis as usize;
-        let inputs = self.tensors_in_one_layout(frame, expr, inputs);
         let mut bits: Vec<u32> = inputs.iter().map(|input| input.dtype.bits).collect();
         if with_index {
             bits.push(32);
         }
+        let keeps = given("keep_dims").and_then(Value::truth) == Some(true);
+        if let [input] = inputs.as_slice()
+            && name == "sum"
+            && let Some(product) = self.summed_product(frame, expr, input, axis)
+        {
+            return match product {
+                Value::Tensor(tensor) if keeps => Value::Tensor(self.expand_dims(frame, expr, &tensor, axis)),
+                product => product,
+            };
+        }
+        let inputs = self.tensors_in_one_layout(frame, expr, inputs);
         let shape = (*inputs[0].shape).clone();
         let mut rest = shape.clone();
         rest.remove(axis);
@@ -1261,7 +1275,6 @@ impl Tracer<'_> {
             kind,
         };
         self.push(op);
-        let keeps = given("keep_dims").and_then(Value::truth) == Some(true);
         let mut made = Vec::new();
         for (&id, &dtype) in results.iter().zip(&dtypes) {
             let value = if rest.is_empty() {
@@ -1277,6 +1290,37 @@ impl Tracer<'_> {
             _ if made.len() == 1 => made.remove(0),
             _ => Value::tuple(made),
         }
+    }
+
+    /// The compiler makes a product of `sum(a[:, :, None] * b[None, :, :], axis=1)` (`CombineBroadcastMulReducePattern` in `Combine.cpp`).
+    fn summed_product(&mut self, frame: &Frame, expr: ExprId, input: &Tensor, axis: usize) -> Option<Value> {
+        const LEAST: u64 = 16;
+        let &[rows, _, columns] = input.shape.as_slice() else { return None };
+        let is_short = input.dtype.is_floating() && input.dtype.bits <= 32;
+        if self.launch.dialect != Dialect::Triton || axis != 1 || !is_short || rows < LEAST || columns < LEAST {
+            return None;
+        }
+        let factors = self.multiplied.get(&input.id)?.map(|factor| self.expanded_from.get(&factor).cloned());
+        let [Some((one, 2)), Some((two, 0))] = factors else { return None };
+        if one.dtype != two.dtype {
+            return None;
+        }
+        if input.dtype.bits < 32 && input.dtype != Dtype::ANY {
+            let message = format!(
+                "the compiler makes a product of this sum, which it does for `float32` only and not for `{}`: sum `float32`, or write `tl.dot`",
+                input.dtype.name
+            );
+            self.refuse(frame, expr, Code::InvalidOperand, message);
+            return Some(unknown("a product that the compiler refuses"));
+        }
+        self.program.multiplies = true;
+        // It may be narrower than any that an author writes.
+        self.program.is_guessed = true;
+        let args = Args::of([Value::Tensor(one.clone()), Value::Tensor(two.clone())]);
+        Some(match self.product(frame, expr, [&one, &two], &args) {
+            Value::Tensor(tensor) => Value::Tensor(Tensor { layout: self.choice_for(tensor.id), ..tensor }),
+            other => other,
+        })
     }
 
     fn scan(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Value {

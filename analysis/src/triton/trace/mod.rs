@@ -254,6 +254,8 @@ impl<'a> Tracer<'a> {
             given: HashMap::new(),
             contested: HashSet::new(),
             widened: HashSet::new(),
+            expanded_from: HashMap::new(),
+            multiplied: HashMap::new(),
             costs: HashMap::new(),
             is_scenario: false,
             replica: None,
@@ -276,6 +278,7 @@ impl<'a> Tracer<'a> {
             specs: Vec::new(),
             learnt,
             widest: HashMap::new(),
+            thin: HashSet::new(),
             is_overrated: false,
             products: HashMap::new(),
             accesses: Accesses::default(),
@@ -360,11 +363,17 @@ struct Tracer<'a> {
     contested: HashSet<u64>,
     /// Tensors with wider elements than some that they are computed from, which the compiler would rather convert.
     widened: HashSet<ValueId>,
+    /// What a tensor with a dimension more was without it, and where that dimension is.
+    expanded_from: HashMap<ValueId, (value::Tensor, usize)>,
+    /// The two factors of each element.
+    multiplied: HashMap<ValueId, [ValueId; 2]>,
     /// What it takes to compute a tensor once more in another layout, in bits an element: more than a conversion, and it is converted.
     costs: HashMap<ValueId, u64>,
     learnt: Learnt,
-    /// The bits of the widest elements that a tensor which is made of loads was on the way.
+    /// The bits of the widest elements that a tensor which may be converted on the way had there.
     widest: HashMap<ValueId, u32>,
+    /// Those that are no loads: tensors with a dimension of one element, which is converted where it is put in. What they are stretched over is none.
+    thin: HashSet<ValueId>,
     /// A round showed that less is known than was taken for known, and what was followed since rests on too much.
     is_overrated: bool,
     /// Products that anything is needed for, with their shapes, by the block that they stand in.

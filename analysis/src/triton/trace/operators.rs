@@ -179,6 +179,11 @@ impl Tracer<'_> {
         values: &[Value],
         dtype: Option<Dtype>,
     ) -> Value {
+        let values = &self.in_one_rank(frame, at, values);
+        let multiplied = match values.as_slice() {
+            [Value::Tensor(one), Value::Tensor(two)] if name == "mul" => Some([one.id, two.id]),
+            _ => None,
+        };
         let values = &self.in_one_layout(frame, at, values);
         let mut shape: Option<Vec<u64>> = None;
         let mut layout: Option<Registers> = None;
@@ -194,11 +199,10 @@ impl Tracer<'_> {
                         Some(shape) => match broadcast(shape, &tensor.shape) {
                             Some(shape) => shape,
                             None => {
-                                // Triton puts dimensions of one element in front, and stretches only those.
-                                let [one, two] = with_one_rank(shape, &tensor.shape);
-                                if self.launch.dialect == Dialect::Triton && broadcast(&one, &two).is_none() {
+                                if self.launch.dialect == Dialect::Triton {
+                                    let two = &tensor.shape;
                                     let message = format!(
-                                        "tensors of shape {one:?} and {two:?} cannot be combined: along each dimension they must have the same extent, or one of them 1"
+                                        "tensors of shape {shape:?} and {two:?} cannot be combined: along each dimension they must have the same extent, or one of them 1"
                                     );
                                     self.refuse(frame, at, Code::InvalidOperand, message);
                                 }
@@ -231,11 +235,23 @@ impl Tracer<'_> {
             [Value::Tensor(tensor)] if name == "cast" => tensor.dtype.bits < dtype.bits,
             _ => false,
         };
-        if let Some(widest) = operands.iter().filter_map(|operand| self.widest.get(operand)).max() {
+        let is_stretched = |value: &Value| match (value, &shape) {
+            (Value::Tensor(tensor), Some(shape)) => *tensor.shape != *shape,
+            _ => false,
+        };
+        let counts = |(value, operand): &(&Value, &ValueId)| !(self.thin.contains(*operand) && is_stretched(value));
+        let made_of: Vec<ValueId> = values.iter().zip(&operands).filter(counts).map(|(_, &operand)| operand).collect();
+        if let Some(widest) = made_of.iter().filter_map(|operand| self.widest.get(operand)).max() {
             self.widest.insert(id, dtype.bits.max(*widest));
+            if made_of.iter().all(|operand| self.thin.contains(operand) || !self.widest.contains_key(operand)) {
+                self.thin.insert(id);
+            }
         }
         if is_widened || operands.iter().any(|operand| self.widened.contains(operand)) {
             self.widened.insert(id);
+        }
+        if let Some(factors) = multiplied {
+            self.multiplied.insert(id, factors);
         }
         if !is_zero {
             self.note_elementwise(id, name, (values, &operands), shape.as_deref(), dtype);
@@ -264,7 +280,25 @@ impl Tracer<'_> {
         }
     }
 
-    /// Bits of the widest elements that a tensor which is made of loads was on the way, or its own.
+    /// Triton puts dimensions of one element in front of a tensor that has fewer.
+    fn in_one_rank(&mut self, frame: &Frame, at: ExprId, values: &[Value]) -> Vec<Value> {
+        let rank = |value: &Value| match value {
+            Value::Tensor(tensor) => tensor.shape.len(),
+            _ => 0,
+        };
+        let most = values.iter().map(rank).max().unwrap_or(0);
+        let mut values = values.to_vec();
+        for value in values.iter_mut().filter(|_| self.launch.dialect == Dialect::Triton) {
+            while let Value::Tensor(tensor) = value
+                && tensor.shape.len() < most
+            {
+                *value = Value::Tensor(self.expand_dims(frame, at, &tensor.clone(), 0));
+            }
+        }
+        values
+    }
+
+    /// Bits of the widest elements that a tensor which may be converted on the way had there, or its own.
     pub(super) fn widest_of(&self, tensor: &Tensor) -> u32 {
         self.widest.get(&tensor.id).copied().unwrap_or(0).max(tensor.dtype.bits)
     }
@@ -346,12 +380,6 @@ pub(super) fn broadcast(one: &[u64], two: &[u64]) -> Option<Vec<u64>> {
         (one, two) => (one == two).then_some(one),
     };
     one.iter().zip(two).map(each).collect()
-}
-
-/// With dimensions of one element in front of the shape that has fewer.
-fn with_one_rank(one: &[u64], two: &[u64]) -> [Vec<u64>; 2] {
-    let rank = one.len().max(two.len());
-    [one, two].map(|shape| [&vec![1; rank - shape.len()], shape].concat())
 }
 
 fn number(value: &Value) -> Option<f64> {

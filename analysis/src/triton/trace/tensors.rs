@@ -140,7 +140,9 @@ impl Tracer<'_> {
             }
             _ => tensor,
         };
-        self.viewed(frame, expr, "expand_dims", tensor, shape, layout)
+        let view = self.viewed(frame, expr, "expand_dims", tensor, shape, layout);
+        self.expanded_from.insert(view.id, (tensor.clone(), axis));
+        view
     }
 
     /// The elements of a tensor in another form.
@@ -165,9 +167,13 @@ impl Tracer<'_> {
         self.note_view(id, name, tensor, &shape);
         // What is seen from the other side is converted before it is cast, whatever it is made of.
         let is_turned = name == "permute" && self.launch.dialect == Dialect::Triton;
-        let widest = self.widest.get(&tensor.id).copied().or(is_turned.then_some(tensor.dtype.bits));
-        if let Some(widest) = widest {
+        let is_thin = name == "expand_dims" && self.launch.dialect == Dialect::Triton;
+        let known = self.widest.get(&tensor.id).copied();
+        if let Some(widest) = known.or((is_turned || is_thin).then_some(tensor.dtype.bits)) {
             self.widest.insert(id, widest);
+        }
+        if (is_thin && known.is_none()) || self.thin.contains(&tensor.id) {
+            self.thin.insert(id);
         }
         if self.widened.contains(&tensor.id) {
             self.widened.insert(id);
