@@ -38,6 +38,7 @@ mod launches;
 mod libraries;
 mod names;
 mod pairs;
+mod passed_on;
 mod patches;
 mod possible;
 mod provenance;
@@ -63,10 +64,10 @@ pub(crate) use jit::{
 use libraries::Reader;
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
+pub(crate) use passed_on::imports as triton_imports;
 pub(crate) use possible::{Weighed, weighed_in_force};
 pub(crate) use questions::{Under, jit_question, question_under, tlx_question};
 pub(crate) use scenario_tables::{CameTo, ScenarioRow, ScenarioTable, Verdict};
-pub(crate) use scenarios::imports as triton_imports;
 pub(crate) use shapes::given as given_shapes;
 use shared_plans::KernelPlans;
 pub(crate) use shared_plans::SharedPlans;
@@ -593,7 +594,7 @@ impl Scope for UnitScope<'_> {
     }
 
     fn imports(&self) -> Option<&Imports> {
-        Some(scenarios::imports(self.db, self.unit.file(self.db)))
+        Some(passed_on::imports(self.db, self.unit.file(self.db)))
     }
 
     fn language_name(&self, path: &[&str]) -> Option<Constant> {

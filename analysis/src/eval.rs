@@ -30,7 +30,7 @@ pub use binding::{
     Binding, LONGEST_CHAIN, asks_for_program, assigned_member, binding, bound_value, is_bound_by_program, too_far,
 };
 pub use choice::{OneOf, lifted};
-pub use imports::Imports;
+pub use imports::{Bindings, Bound, Imports, Module};
 pub use object::{Behaviour, Object};
 pub use parts::{DEEPEST_PARTS, Parts, Weighed};
 pub use records::Record;

@@ -101,7 +101,10 @@ fn a_lens_says_what_does_not_fit_on_other_devices() {
     let (analysis, file) = analysis(&["sm_90", "sm_86"]);
     let lenses = analysis.code_lenses(file).expect("no edit");
     let lens = analysis.code_lens(file, lenses[0].clone()).expect("no edit").expect("a lens");
-    expect!["SMEM 49152/232448 · fits 2 of 2 configurations; 1 does not fit sm_86"].assert_eq(&lens.title);
+    expect![
+        "2 configurations · 48–192 KiB of 227 KiB (sm_90) · all fit · room for ≥ 1 block/SM · 1 does not fit sm_86"
+    ]
+    .assert_eq(&lens.title);
 }
 
 /// Prints what is offered at a place, and the lines that are other ones then: each that is smaller fits, and is the largest that does.

@@ -337,6 +337,11 @@ fn other_modules_pass_on_the_names_of_triton() {
         ("from compat import t as triton, language as tl", aliased, ""),
         // Each imports from the other.
         ("from compat import *\nimport triton\nfrom more import tl", "from more import *\n", "from compat import *\n"),
+        (
+            "from compat import other\nimport triton\nimport triton.language as tl",
+            "from kernel import kernel, tl\nother = tl",
+            "",
+        ),
         // Nothing is known of these modules.
         ("from elsewhere.triton_utils import tl, triton", "", ""),
         ("from ...elsewhere import *", "", ""),

@@ -9,9 +9,10 @@ use crate::triton::device::Arch;
 use crate::triton::scenario::{self, Scenario};
 
 use super::jit::jit_kernel;
+use super::passed_on::imports;
 use super::possible::{self, Weighed, weighed};
 use super::scenario_tables::{CameTo, came_to_each};
-use super::scenarios::{imports, scenarios};
+use super::scenarios::scenarios;
 use super::tlx::{relevant_params, tlx_came_to, tlx_kernel};
 use super::{Unit, UnitScope, config, syntax};
 

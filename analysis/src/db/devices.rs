@@ -12,7 +12,8 @@ use crate::triton::device::Arch;
 use crate::triton::language;
 use crate::triton::scenario::{self, Scenario};
 
-use super::scenarios::{imports, is_jit};
+use super::passed_on::imports;
+use super::scenarios::is_jit;
 use super::{SourceFile, Unit, config, statements_of, syntax, units};
 
 /// The device of the kernels of a file of which nothing says which it is: that of the settings, else the only one that the file speaks of, else the

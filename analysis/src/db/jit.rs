@@ -7,23 +7,26 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, Stmt};
 
+use crate::eval::Constant;
 use crate::finding::{Finding, Note, Origin, Reason, Remedy};
 use crate::tlx::front;
 use crate::tlx::language::has_tlx;
 use crate::triton::assumed::Assumed;
 use crate::triton::device::Compiler;
 use crate::triton::language;
+use crate::triton::possible::{Range, ranges};
 use crate::triton::scenario::{self, Scenario};
 use crate::triton::trace::{Dialect, language_path};
 use crate::work;
 
 use super::devices::device_of_others;
 use super::launches::launches_of;
+use super::passed_on::imports;
 use super::possible::{self, weighed};
 use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
-use super::scenarios::{callers, calls_in, imports, is_jit, jit_functions, scenarios};
+use super::scenarios::{callers, calls_in, is_jit, jit_functions, scenarios};
 use super::traced::{TracedKernel, traced};
-use super::{SourceFile, Unit, config, syntax, units};
+use super::{SourceFile, Unit, UnitScope, config, syntax, units};
 
 /// A kernel under the scenario that is in force, and its memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,10 +165,13 @@ pub(super) fn came_to(traced: &TracedKernel) -> CameTo {
 }
 
 /// The parameters that need values before all sizes of a kernel are known, each with an example.
-pub(crate) fn jit_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, &'static str)> {
-    let mut needed: Vec<(String, &'static str)> = Vec::new();
+#[salsa::tracked(returns(ref))]
+pub(crate) fn jit_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, String)> {
+    let mut needed: Vec<(String, String)> = Vec::new();
     let Some(kernel) = jit_kernel(db, unit) else { return needed };
     let mut scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
+    let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
+    let ranges = ranges(ast, imports, &UnitScope::new(db, unit));
     let mut asked = asked_for(&kernel.traced);
     // A value may lead to sizes that need another one.
     while needed.len() < MOST_NEEDED {
@@ -174,13 +180,13 @@ pub(crate) fn jit_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
             break;
         }
         for (name, example) in asked {
+            let example = example_of(&name, ranges.get(&name), example);
             let given = Scenario::parse(&format!("{name}={example}"));
             scenario = scenario.filled_from(&given);
             needed.push((name, example));
         }
         asked = laid_out(db, unit, kernel.dialect, &scenario).map_or_else(Vec::new, |traced| asked_for(&traced));
     }
-    let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
     let params = scenario::function(ast).map_or(&[][..], |function| function.params.as_slice());
     if !needed.is_empty() {
         // What comes behind a value that is not known asks for nothing.
@@ -188,12 +194,34 @@ pub(crate) fn jit_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
             let name = ast.name(param.name).unwrap_or_default();
             let is_constexpr = param.annotation.is_some_and(|it| scenario::is_constexpr(ast, imports, it));
             if is_constexpr && scenario.value(name, true).is_none() {
-                needed.push((name.to_owned(), "128"));
+                needed.push((name.to_owned(), example_of(name, ranges.get(name), "128")));
             }
         }
     }
     needed.sort_by_key(|(name, _)| params.iter().position(|param| ast.name(param.name) == Some(name.as_str())));
     needed
+}
+
+/// A value that a parameter may have.
+fn example_of(name: &str, range: Option<&Range>, of_any: &str) -> String {
+    match (name, range) {
+        ("num_warps", _) => "4".to_owned(),
+        ("num_stages", _) => "3".to_owned(),
+        (_, Some(Range::Flag)) => "True".to_owned(),
+        (_, Some(Range::Among(values))) => values.first().map_or_else(|| of_any.to_owned(), written),
+        _ => of_any.to_owned(),
+    }
+}
+
+/// As a scenario comment takes it.
+fn written(value: &Constant) -> String {
+    match value {
+        Constant::Int(value) => value.to_string(),
+        Constant::Bool(true) => "True".to_owned(),
+        Constant::Bool(false) => "False".to_owned(),
+        Constant::Str(text) => format!("\"{text}\""),
+        _ => "None".to_owned(),
+    }
 }
 
 /// Parameters that are asked for at once.

@@ -21,7 +21,8 @@ use crate::work::{Limits, within};
 use super::devices::device_of_host;
 use super::imports::importers;
 use super::libraries::{self, Reader};
-use super::scenarios::{imports, is_jit};
+use super::passed_on::imports;
+use super::scenarios::is_jit;
 use super::{
     Name, SourceFile, Unit, UnitScope, config, defined, module_called, module_file, statements_of, syntax, units,
 };

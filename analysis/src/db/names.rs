@@ -6,7 +6,8 @@ use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, Stmt};
 
 use super::imports;
-use super::scenarios::{imports as imports_of, is_jit};
+use super::passed_on::imports as imports_of;
+use super::scenarios::is_jit;
 use super::{Name, SourceFile, Unit, UnitScope, kind, module_called, module_file, statements_of, syntax, units};
 use crate::eval::{self, Scope};
 use crate::ir::{Kernel, Note, Origin, Reason};

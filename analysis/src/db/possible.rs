@@ -11,8 +11,9 @@ use crate::triton::scenario::{OPTIONS, Scenario};
 use crate::triton::trace::Dialect;
 
 use super::jit::{came_to, jit_kernel, laid_out};
+use super::passed_on::imports;
 use super::scenario_tables::{CameTo, Verdict};
-use super::scenarios::{imports, scenarios};
+use super::scenarios::scenarios;
 use super::traced::TracedKernel;
 use super::{Unit, UnitScope, syntax};
 

@@ -11,7 +11,8 @@ use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::triton::shared_layout::Nvmma;
 
 use super::jit::{JitKernel, jit_kernel, jit_needed_values, laid_out};
-use super::scenarios::{imports, launch_values, scenarios};
+use super::passed_on::imports;
+use super::scenarios::{launch_values, scenarios};
 use super::tlx::{tlx_kernel, tlx_needed_values};
 use super::traced::TracedKernel;
 use super::{Unit, UnitScope, syntax};
@@ -22,7 +23,7 @@ const NUMBER: &str = "i32";
 pub(crate) fn jit_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
     let kernel = jit_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
-    question_of(db, unit, &scenario, (&kernel.traced, kernel.traced.arch), &jit_needed_values(db, unit))
+    question_of(db, unit, &scenario, (&kernel.traced, kernel.traced.arch), jit_needed_values(db, unit))
 }
 
 pub(crate) fn tlx_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
@@ -105,11 +106,11 @@ fn question_of<'db>(
     unit: Unit<'db>,
     scenario: &Scenario,
     (traced, arch): (&TracedKernel, Arch),
-    needed: &[(String, &'static str)],
+    needed: &[(String, String)],
 ) -> Result<Question, String> {
-    let untyped = traced.untyped.iter().map(|(name, example)| (name.clone(), *example));
-    let mut missing: Vec<(String, &str)> = needed.to_vec();
-    missing.extend(untyped.filter(|(name, _)| !needed.iter().any(|(known, _)| known == name)));
+    let untyped = traced.untyped.iter().map(|(name, example)| (name, (*example).to_owned()));
+    let mut missing: Vec<(&String, String)> = needed.iter().map(|(name, it)| (name, it.clone())).collect();
+    missing.extend(untyped.filter(|(name, _)| !needed.iter().any(|(known, _)| known == *name)));
     if !missing.is_empty() {
         let names: Vec<_> = missing.iter().map(|(name, _)| format!("`{name}`")).collect();
         let words: Vec<_> = missing.iter().map(|(name, example)| format!("{name}={example}")).collect();

@@ -24,6 +24,9 @@ pub(crate) struct ScenarioTable {
     pub(crate) more: usize,
     /// How many fit, of those of known size that no `static_assert` refuses.
     pub(crate) fits: (usize, usize),
+    /// Bytes of shared memory and columns of tensor memory, at least and at most, of those of known size; `None` where nothing bounds them.
+    pub(crate) smem: Option<(u64, u64)>,
+    pub(crate) tmem: Option<(u64, u64)>,
     /// How many the compiler refuses.
     pub(crate) refused: usize,
     /// Scenarios that nothing was found out of: there are too many.
@@ -148,6 +151,12 @@ pub(super) fn survey<'db>(
     let count = |verdict| rows.iter().filter(|row| row.came_to.verdict == verdict).count();
     let fits = count(Verdict::Fits);
     let fits = (fits, fits + count(Verdict::Exceeds));
+    let known = || rows.iter().filter(|row| matches!(row.came_to.verdict, Verdict::Fits | Verdict::Exceeds));
+    let all = |of: fn(&CameTo) -> (u64, Option<u64>)| {
+        let each = known().map(|row| of(&row.came_to)).map(|(low, high)| Some((low, high?)));
+        each.reduce(|one, other| one.zip(other).map(|(one, other)| (one.0.min(other.0), one.1.max(other.1)))).flatten()
+    };
+    let (smem, tmem) = (all(|it| it.smem), all(|it| it.tmem));
     let refused = count(Verdict::Refused);
     let is_cut = scenarios.len() >= scenario::MOST_SCENARIOS || rows.len() < scenarios.len();
     rows.sort_by_key(|row| match row.came_to.verdict {
@@ -160,7 +169,7 @@ pub(super) fn survey<'db>(
     }
     rows.truncate(MOST_ROWS);
     let more = scenarios.len() - rows.len();
-    Some(ScenarioTable { rows, more, fits, refused, is_cut, pruned: is_pruned(db, unit) })
+    Some(ScenarioTable { rows, more, fits, smem, tmem, refused, is_cut, pruned: is_pruned(db, unit) })
 }
 
 /// What a kernel comes to under each of some scenarios, up to where the budget of one table is used up; empty where there is no kernel.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use tilefit_syntax::BlockKind;
 
-use crate::eval::{self, Argument, Constant, Imports, Scope};
+use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::Reason;
 use crate::triton::host::GpuTarget;
 use crate::triton::language;
@@ -16,30 +16,8 @@ use crate::triton::scenario::{self, Call, Scenario, ScenarioScope};
 
 use super::devices::{device_of_file, device_of_kernel, device_of_others};
 use super::launches::{Launch, launches_of};
-use super::{Name, SourceFile, Unit, UnitScope, config, module_file, syntax, units};
-
-/// What the module of a file imports of Triton, by itself or from modules that pass it on.
-#[salsa::tracked(returns(ref), cycle_result = imports_of_a_circle)]
-pub(crate) fn imports(db: &dyn salsa::Database, file: SourceFile) -> Arc<Imports> {
-    let mut imports = Imports::default();
-    let passed_on = |level: u32, module: &str| {
-        let module = Name::new(db, module.to_owned());
-        Some(Imports::clone(self::imports(db, module_file(db, file, level, module)?)))
-    };
-    for &unit in units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements) {
-        let text = &unit.source(db).text;
-        // The look at the text keeps files without Triton from being parsed.
-        if text.contains("triton") || text.contains("import *") {
-            imports.add(syntax(db, unit), &passed_on);
-        }
-    }
-    Arc::new(imports)
-}
-
-/// Modules that import each other pass nothing on by that way.
-fn imports_of_a_circle(_: &dyn salsa::Database, _: salsa::Id, _: SourceFile) -> Arc<Imports> {
-    Arc::default()
-}
+use super::passed_on::imports;
+use super::{Name, SourceFile, Unit, UnitScope, config, syntax, units};
 
 /// The texts of the scenario comments of a unit. Other comments change nothing here.
 #[salsa::tracked(returns(ref))]

@@ -17,8 +17,9 @@ use crate::work::{self, Failure, within};
 
 use super::devices::device_of_others;
 use super::jit::least;
+use super::passed_on::imports;
 use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
-use super::scenarios::{calls_in, imports, is_jit, jit_functions, launch_values, scenarios};
+use super::scenarios::{calls_in, is_jit, jit_functions, launch_values, scenarios};
 use super::traced::{TracedKernel, traced};
 use super::{Name, Unit, UnitScope, config, syntax};
 
@@ -85,14 +86,14 @@ pub(crate) fn tlx_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> O
 }
 
 /// The parameters that need values before all sizes of a kernel are known, each with an example.
-pub(crate) fn tlx_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, &'static str)> {
+pub(crate) fn tlx_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, String)> {
     let Some(tlx) = tlx_kernel(db, unit) else { return Vec::new() };
     let launch = launch_values(db, unit);
     let scope = UnitScope::new(db, unit);
     let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), config(db));
     let device = device_of_others(db, unit.file(db)).0;
     let mut scenario = scenarios(db, unit).get(tlx.selected).cloned().unwrap_or_default();
-    let mut needed: Vec<(String, &'static str)> = Vec::new();
+    let mut needed: Vec<(String, String)> = Vec::new();
     let _ = within(config.limits, || {
         // A value may lead to sizes that need another one.
         while let Some(kernel) = front::read(ast, &scope, imports, &scenario, &launch) {
@@ -105,7 +106,7 @@ pub(crate) fn tlx_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
                 break;
             }
             for param in open {
-                needed.push((param.name.clone(), param.example()));
+                needed.push((param.name.clone(), param.example().to_owned()));
                 let example = Scenario::parse(&format!("{}={}", param.name, param.example()));
                 scenario = scenario.filled_from(&example);
             }

@@ -26,7 +26,8 @@ use crate::triton::trace::{Argument, Definition, Dialect, Environment, Home, Lau
 use crate::work::{self, within};
 
 use super::devices::device_of_others;
-use super::scenarios::{has_defaults, imports, launch_values};
+use super::passed_on::imports;
+use super::scenarios::{has_defaults, launch_values};
 use super::{Name, SourceFile, Unit, UnitScope, config, defined, module_called, module_file, statements_of, syntax};
 
 /// What following a kernel comes to.

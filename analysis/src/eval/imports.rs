@@ -2,75 +2,90 @@
 
 use std::collections::BTreeMap;
 
-use tilefit_syntax::ast::{Ast, ImportedName, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, Stmt, StmtId};
+
+/// What the statements of a module import, as they say it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Bindings {
+    /// By the name that is bound.
+    pub names: BTreeMap<String, Bound>,
+    /// The modules of which all names are taken, in text order.
+    pub stars: Vec<Module>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bound {
+    /// `import a.b as name`
+    Path(String),
+    /// `from a.b import original as name`
+    From { module: Module, original: String },
+}
+
+/// A module as an import names it: with so many dots in front.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Module {
+    pub level: u32,
+    pub name: String,
+}
+
+impl Bindings {
+    /// Adds what the statements of a block import.
+    pub fn add(&mut self, ast: &Ast) {
+        self.add_body(ast, &ast.body);
+    }
+
+    fn add_body(&mut self, ast: &Ast, body: &[StmtId]) {
+        for &stmt in body {
+            match ast.stmt(stmt) {
+                Stmt::Import(modules) => {
+                    for module in modules {
+                        let root = module.module.split('.').next().unwrap_or_default();
+                        let (name, path) = match &module.alias {
+                            Some(alias) => (alias.as_str(), module.module.as_str()),
+                            None => (root, root),
+                        };
+                        self.names.insert(name.to_owned(), Bound::Path(path.to_owned()));
+                    }
+                }
+                Stmt::ImportFrom { level, module, names } => {
+                    let module = Module { level: *level, name: module.clone() };
+                    for name in names {
+                        if name.name == "*" {
+                            self.stars.push(module.clone());
+                        } else {
+                            let bound = Bound::From { module: module.clone(), original: name.name.clone() };
+                            self.names.insert(name.bound().to_owned(), bound);
+                        }
+                    }
+                }
+                Stmt::If { body, or_else, .. } => {
+                    self.add_body(ast, body);
+                    self.add_body(ast, or_else);
+                }
+                Stmt::With { body, .. } | Stmt::Other { body, .. } => self.add_body(ast, body),
+                _ => {}
+            }
+        }
+    }
+}
 
 /// The dotted path that each imported name stands for: `tl` → `triton.language`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Imports(BTreeMap<String, String>);
 
+/// What modules mostly call Triton's.
+const USUAL_NAMES: [(&str, &str); 2] = [("triton", "triton"), ("tl", "triton.language")];
+
 impl Imports {
-    /// Adds what the statements of a block import. `passed_on`: what a module passes on of what it imports itself, by the dots before its name and
-    /// the name.
-    pub fn add(&mut self, ast: &Ast, passed_on: &dyn Fn(u32, &str) -> Option<Imports>) {
-        self.add_body(ast, &ast.body, passed_on);
+    pub fn bind(&mut self, name: &str, path: String) {
+        self.0.insert(name.to_owned(), path);
     }
 
-    fn add_body(&mut self, ast: &Ast, body: &[StmtId], passed_on: &dyn Fn(u32, &str) -> Option<Imports>) {
-        for &stmt in body {
-            match ast.stmt(stmt) {
-                Stmt::Import(modules) => {
-                    for module in modules {
-                        match &module.alias {
-                            Some(alias) => self.bind(alias, &module.module),
-                            None => {
-                                let root = module.module.split('.').next().unwrap_or_default();
-                                self.bind(root, root);
-                            }
-                        }
-                    }
-                }
-                Stmt::ImportFrom { level, module, names } => {
-                    let theirs = passed_on(*level, module);
-                    for name in names {
-                        self.add_name(*level, module, name, theirs.as_ref());
-                    }
-                }
-                Stmt::If { body, or_else, .. } => {
-                    self.add_body(ast, body, passed_on);
-                    self.add_body(ast, or_else, passed_on);
-                }
-                Stmt::With { body, .. } | Stmt::Other { body, .. } => self.add_body(ast, body, passed_on),
-                _ => {}
-            }
+    /// What a star brings of a module that is not known.
+    pub fn bind_usual_names(&mut self) {
+        for (name, path) in USUAL_NAMES {
+            self.0.entry(name.to_owned()).or_insert_with(|| path.to_owned());
         }
-    }
-
-    fn add_name(&mut self, level: u32, module: &str, name: &ImportedName, theirs: Option<&Imports>) {
-        match (theirs, name.name.as_str()) {
-            (Some(Imports(theirs)), "*") => {
-                for (name, path) in theirs {
-                    self.0.entry(name.clone()).or_insert_with(|| path.clone());
-                }
-            }
-            // Of a module that is not known, the usual names.
-            (None, "*") => {
-                for (name, path) in [("triton", "triton"), ("tl", "triton.language")] {
-                    self.0.entry(name.to_owned()).or_insert_with(|| path.to_owned());
-                }
-            }
-            (Some(theirs), original) if theirs.0.contains_key(original) => {
-                let path = theirs.0[original].clone();
-                self.bind(name.bound(), &path);
-            }
-            (_, original) => {
-                let dots = ".".repeat(level as usize);
-                self.bind(name.bound(), &format!("{dots}{module}.{original}"));
-            }
-        }
-    }
-
-    fn bind(&mut self, name: &str, path: &str) {
-        self.0.insert(name.to_owned(), path.to_owned());
     }
 
     /// The path that a name stands for.

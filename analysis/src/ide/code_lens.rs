@@ -28,7 +28,7 @@ pub enum LensKind {
     Dump,
 }
 
-/// What a lens says and does.
+/// What a lens says and does. One that has nothing to say has no title.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LensText {
     pub title: String,
@@ -39,6 +39,8 @@ pub struct LensText {
 pub enum LensCommand {
     ShowMemoryMap,
     ShowGeneratedCode,
+    /// Writes what is missing into a comment above the kernel.
+    AddMissingValues,
     OpenDump {
         path: String,
         /// From 0.
@@ -121,6 +123,11 @@ pub(crate) fn code_lens(context: &Context<'_>, lens: CodeLens) -> Option<LensTex
             let Group { kernels, .. } = group_of(context, &placed, &lens)?;
             let kernels = context.language(placed.unit).kernels_of(context, placed.unit, kernels);
             let title = fill(context, &placed, &kernels);
+            if title.is_empty()
+                && let Some(title) = missing(context, &placed, &kernels)
+            {
+                return Some(LensText { title, command: LensCommand::AddMissingValues });
+            }
             Some(LensText { title, command: LensCommand::ShowMemoryMap })
         }
         LensKind::GeneratedCode => {
@@ -132,6 +139,13 @@ pub(crate) fn code_lens(context: &Context<'_>, lens: CodeLens) -> Option<LensTex
             dumps.nth(lens.nth).map(|dumped| open_dump(context, dumped))
         }
     }
+}
+
+/// The edit that gives the kernel around an offset all values that it lacks.
+pub(crate) fn missing_values(context: &Context<'_>, offset: usize) -> Option<(TextRange, String)> {
+    let placed = context.units_in(TextRange::empty(offset)).next()?;
+    let kernels = context.language(placed.unit).kernels(context, placed.unit);
+    kernels.iter().find_map(|kernel| kernel.missing(context, &placed)).map(|missing| missing.edit())
 }
 
 /// What a lens for a memory map speaks of, and whether that is whole; `edited` is where the newest edit was.
@@ -176,6 +190,19 @@ fn open_dump(context: &Context<'_>, dumped: &Dumped<'_>) -> LensText {
     LensText { title: title.to_owned(), command }
 }
 
+/// `give BLOCK_M, BLOCK_N values to see its memory`
+fn missing(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>]) -> Option<String> {
+    const NAMED: usize = 8;
+    let mut names: Vec<String> = Vec::new();
+    for missing in kernels.iter().flatten().filter_map(|kernel| kernel.missing(context, placed)) {
+        names.extend(missing.names);
+    }
+    let (named, more) = names.split_at(names.len().min(NAMED));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    let plural = if names.len() == 1 { "a value" } else { "values" };
+    (!names.is_empty()).then(|| format!("give {}{more} {plural} to see its memory", named.join(", ")))
+}
+
 /// Of a kernel all memories, of many different ones those of the fullest.
 fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>]) -> String {
     let percent =
@@ -185,9 +212,10 @@ fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>
         [] => "not modelled".to_owned(),
         parts => {
             let part = |part: &View<'_>| {
-                part.fill(context, placed)
-                    + &configurations::beside(context, placed)
-                    + &confirmation::mark(context, placed, &**part)
+                let said = part.fill(context, placed);
+                let beside = configurations::beside(context, placed);
+                let text = said + &beside + &confirmation::mark(context, placed, &**part);
+                text.trim_start_matches([' ', '·']).to_owned()
             };
             parts.iter().map(part).collect::<Vec<_>>().join("  ")
         }

@@ -284,9 +284,9 @@ pub(super) fn beside(context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
         let count = exceeds.count();
         match (count, table.rows.len()) {
             (0, _) => None,
-            (_, 1) => Some(format!("; does not fit {device}")),
-            (1, _) => Some(format!("; 1 does not fit {device}")),
-            (count, _) => Some(format!("; {count} do not fit {device}")),
+            (_, 1) => Some(format!(" · does not fit {device}")),
+            (1, _) => Some(format!(" · 1 does not fit {device}")),
+            (count, _) => Some(format!(" · {count} do not fit {device}")),
         }
     });
     others.collect()

@@ -139,8 +139,13 @@ pub(crate) trait KernelView {
     /// What memory the kernel uses.
     fn memories(&self) -> Vec<Memory>;
 
-    /// How full they are, in the words of a lens.
+    /// How full they are, in the words of a lens; empty where there is nothing to say.
     fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String;
+
+    /// What has to be given before anything is known of its memory, where that matters.
+    fn missing(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Option<Missing> {
+        None
+    }
 
     /// Who has which addresses of each memory.
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing;
@@ -171,6 +176,20 @@ pub(crate) trait KernelView {
 
     /// Which kernel it is, and by whose rules it lies where it lies, for the tooltip of a hint.
     fn laid_out_by(&self) -> String;
+}
+
+/// Parameters that lack values, and the comment that gives each an example of one.
+pub(crate) struct Missing {
+    pub(crate) names: Vec<String>,
+    pub(crate) at: TextRange,
+    pub(crate) indent: String,
+    pub(crate) comment: String,
+}
+
+impl Missing {
+    pub(crate) fn edit(&self) -> (TextRange, String) {
+        (self.at, format!("{}{}\n", self.indent, self.comment))
+    }
 }
 
 /// A memory space of a kernel's target, in bytes or columns.

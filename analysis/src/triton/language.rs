@@ -292,12 +292,24 @@ mod tests {
     use tilefit_syntax::{Document, ast};
 
     use super::*;
+    use crate::eval::{Bindings, Bound};
 
     fn canonical(imports: &str, path: &str) -> Option<String> {
         let document = Document::new(imports);
         let (ast, _) = ast::parse(&document.blocks()[0].source);
+        let mut bindings = Bindings::default();
+        bindings.add(&ast);
         let mut imports = Imports::default();
-        imports.add(&ast, &|_, _| None);
+        for (name, bound) in bindings.names {
+            let path = match bound {
+                Bound::Path(path) => path,
+                Bound::From { module, original } => format!("{}.{original}", module.name),
+            };
+            imports.bind(&name, path);
+        }
+        if !bindings.stars.is_empty() {
+            imports.bind_usual_names();
+        }
         super::canonical(&imports, &path.split('.').collect::<Vec<_>>())
     }
 

@@ -158,7 +158,7 @@ fn only_the_selected_scenario_has_errors() {
     .assert_eq(&hover.markdown);
     let lenses = analysis.code_lenses(file).expect("nothing is edited");
     let text = analysis.code_lens(file, lenses[0].clone()).expect("nothing is edited").expect("it is there");
-    expect!["SMEM 49152/232448 · assumes sm_100 · fits 3 of 4 configurations"].assert_eq(&text.title);
+    expect!["4 configurations · 48–256 KiB of 227 KiB · 3 fit · assumes sm_100"].assert_eq(&text.title);
 }
 
 #[test]
@@ -276,11 +276,11 @@ def kernel(M: tl.constexpr, STAGES: tl.constexpr, GROUP: tl.constexpr):
     };
     let configurations = "[triton.Config({\"M\": 128, \"STAGES\": s, \"GROUP\": g}, num_warps=w) \
                           for w in [4, 8] for g in range(9) for s in [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17][:16]]";
-    expect!["SMEM 32768/232448 · assumes sm_100 · fits 234 of 288 configurations"]
+    expect!["288 configurations · 32–272 KiB of 227 KiB · 234 fit · assumes sm_100"]
         .assert_eq(&lens(&kernel(configurations)));
     let many = "[triton.Config({\"M\": 128, \"STAGES\": 2, \"GROUP\": g}) for g in range(3000)]";
-    expect!["SMEM 32768/232448 · assumes sm_100 · fits 1024 of the first 1024 configurations"]
+    expect!["the first 1024 configurations · 32 KiB of 227 KiB · all fit · room for 6 blocks/SM · assumes sm_100"]
         .assert_eq(&lens(&kernel(many)));
     let unknown = "[triton.Config({\"M\": m, \"STAGES\": depth()}) for m in [64, 128]]";
-    expect!["SMEM ?/232448 · partly known · assumes sm_100"].assert_eq(&lens(&kernel(unknown)));
+    expect!["give STAGES a value to see its memory"].assert_eq(&lens(&kernel(unknown)));
 }

@@ -29,8 +29,13 @@ pub const LOWERED_IR: &str = "tilefit.loweredIr";
 /// every edit; also answers the URI of that document.
 pub const OPEN_GENERATED_CODE: &str = "tilefit.openGeneratedCode";
 
+/// `workspace/executeCommand`: arguments `[uri, position]`, has the client write the values that the kernel there lacks into a comment above it; a
+/// lens runs it.
+pub const ADD_MISSING_VALUES: &str = "tilefit.addMissingValues";
+
 /// What `workspace/executeCommand` takes.
-pub const COMMANDS: [&str; 6] = [OPEN_GENERATED_CODE, GENERATED_CODE, ALLOCATED_IR, LOWERED_IR, OPEN_DUMP, CONFIRM];
+pub const COMMANDS: [&str; 7] =
+    [OPEN_GENERATED_CODE, GENERATED_CODE, ALLOCATED_IR, LOWERED_IR, OPEN_DUMP, CONFIRM, ADD_MISSING_VALUES];
 
 /// A command that the editor's extension provides; a lens runs it with `[uri, position]`.
 pub const SHOW_MEMORY_MAP: &str = "tilefit.showMemoryMap";

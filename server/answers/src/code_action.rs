@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use ls_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse,
     CodeActionTriggerKind, Command, CreateFile, DocumentChangeOperation, DocumentChanges, Location, OneOf,
-    OptionalVersionedTextDocumentIdentifier, Range, ResourceOp, TextDocumentEdit, TextEdit, Uri, WorkspaceEdit,
+    OptionalVersionedTextDocumentIdentifier, Position, Range, ResourceOp, TextDocumentEdit, TextEdit, Uri,
+    WorkspaceEdit,
 };
 use serde_json::json;
 use tilefit_analysis::Cancellable;
@@ -160,6 +161,12 @@ fn setting(
         return Some(WorkspaceEdit::new(HashMap::from([(uri, vec![TextEdit::new(range, new)])])));
     }
     creates_files.then(|| created(uri, new))
+}
+
+/// The edit that gives the kernel at a place all values that it lacks.
+pub fn missing_values(view: &View, position: Position) -> Cancellable<Option<WorkspaceEdit>> {
+    let found = view.analysis.missing_values(view.file, view.offset(position))?;
+    Ok(found.map(|found| edit(view, vec![found])))
 }
 
 /// A document beside the file, whose name may be anything.

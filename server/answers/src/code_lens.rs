@@ -10,7 +10,7 @@ use tilefit_analysis::ide::{self, LensCommand, LensKind, Spoken, Unfinished};
 use tilefit_analysis::{Cancellable, Cancelled};
 use tilefit_syntax::TextRange;
 
-use crate::capabilities::{OPEN_DUMP, SHOW_GENERATED_CODE, SHOW_MEMORY_MAP};
+use crate::capabilities::{ADD_MISSING_VALUES, OPEN_DUMP, SHOW_GENERATED_CODE, SHOW_MEMORY_MAP};
 use crate::view::View;
 
 /// Of more lenses than this only the places are told; what they say, the client asks for when it shows them.
@@ -80,7 +80,8 @@ pub fn code_lenses(view: &View) -> Cancellable<Option<Vec<CodeLens>>> {
         }
         let range = last.1;
         if is_told {
-            return told(view, range, lens);
+            let has_title = |lens: &CodeLens| lens.command.as_ref().is_none_or(|command| !command.title.is_empty());
+            return Ok(told(view, range, lens)?.filter(has_title));
         }
         let kind = KINDS.iter().position(|kind| *kind == lens.kind).unwrap_or_default();
         let untold = Untold(view.uri.clone(), view.version, kind, lens.nth);
@@ -96,7 +97,14 @@ pub fn resolve_code_lens(view: &View, range: Range, untold: &Untold) -> Cancella
         return Err(Cancelled);
     }
     let Some(&kind) = KINDS.get(kind) else { return Ok(None) };
-    told(view, range, ide::CodeLens { range: view.text_range(range), kind, nth })
+    let told = told(view, range, ide::CodeLens { range: view.text_range(range), kind, nth })?;
+    // Its place was told: an editor says of one without a command that there is none.
+    Ok(told.map(|mut lens| {
+        if let Some(command) = lens.command.as_mut().filter(|command| command.title.is_empty()) {
+            command.title = "memory map".to_owned();
+        }
+        lens
+    }))
 }
 
 fn told(view: &View, range: Range, lens: ide::CodeLens) -> Cancellable<Option<CodeLens>> {
@@ -114,6 +122,7 @@ fn code_lens(view: &View, range: Range, text: ide::LensText) -> CodeLens {
     let (command, arguments) = match text.command {
         LensCommand::ShowMemoryMap => (SHOW_MEMORY_MAP, here()),
         LensCommand::ShowGeneratedCode => (SHOW_GENERATED_CODE, here()),
+        LensCommand::AddMissingValues => (ADD_MISSING_VALUES, here()),
         LensCommand::OpenDump { path, line } => {
             let position = Position::new(line as u32, 0);
             (OPEN_DUMP, Uri::from_file_path(path).map(|uri| vec![json!(uri), json!(position)]))

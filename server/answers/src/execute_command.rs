@@ -14,6 +14,7 @@ pub enum Command {
     LoweredIr,
     OpenDump,
     Confirm,
+    AddMissingValues,
 }
 
 impl Command {
@@ -34,6 +35,7 @@ impl Command {
             capabilities::LOWERED_IR => Command::LoweredIr,
             capabilities::OPEN_DUMP => Command::OpenDump,
             capabilities::CONFIRM => Command::Confirm,
+            capabilities::ADD_MISSING_VALUES => Command::AddMissingValues,
             _ => return None,
         })
     }

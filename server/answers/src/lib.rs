@@ -41,7 +41,7 @@ mod workspace_symbol;
 pub use abilities::{Abilities, Shows};
 pub use allocated_ir::allocated_ir;
 pub use call_hierarchy::{incoming_calls, outgoing_calls, prepare_call_hierarchy};
-pub use code_action::{ActionsAsked, SettingEdit, code_actions};
+pub use code_action::{ActionsAsked, SettingEdit, code_actions, missing_values};
 pub use code_lens::{LastWhole, Untold as UntoldLens, code_lenses, resolve_code_lens};
 pub use completion::{completion, resolve_completion};
 pub use configurations::configurations;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use tilefit_answers::ext::SettingsInForce;
 use tokio::sync::Notify;
-use tower_lsp::ls_types::{Diagnostic, Location, Uri};
+use tower_lsp::ls_types::{Diagnostic, Location, Uri, WorkspaceEdit};
 
 use super::long_task::LongTask;
 use crate::terminal::complain;
@@ -34,6 +34,8 @@ pub(crate) enum ToClient {
     Refresh,
     /// Opens a place in an editor, where the client can.
     Show(Location),
+    /// Edits what the client has open.
+    Apply(WorkspaceEdit),
     /// How far something is, for as long as it takes.
     Progress(Arc<LongTask>),
     /// The text of a document that has no file has changed.

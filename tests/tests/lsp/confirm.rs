@@ -143,7 +143,7 @@ fn what_the_compiler_confirms_is_shown_until_an_edit() {
     let lens = json!({ "textDocument": { "uri": session.uri } });
     let lenses = session.client.request("textDocument/codeLens", lens).expect("answered");
     let lens = session.client.request("codeLens/resolve", lenses[0].clone()).expect("answered");
-    assert_eq!(lens["command"]["title"], "SMEM 256/232448 · confirmed");
+    assert_eq!(lens["command"]["title"], "256 B of 227 KiB (sm_90) · confirmed");
     session.edit();
     assert!(!session.hover().contains("confirmed"));
 }

@@ -16,7 +16,6 @@ use crate::finding::Finding;
 use crate::ir::{Origin, Reason};
 use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
-use crate::triton::assumed;
 use crate::triton::device::Compiler;
 use crate::triton::plan::Placed;
 use crate::triton::trace;
@@ -27,12 +26,12 @@ use super::cursor_context::Dialect;
 use super::diagnostics::{Diagnostic, found, not_modelled};
 use super::formatting;
 use super::language::{
-    self, Described, Hinted, KernelView, Language, Memory, Placement, Standing, Value, ValueKind, Values,
+    self, Described, Hinted, KernelView, Language, Memory, Missing, Placement, Standing, Value, ValueKind, Values,
 };
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
-use super::traced::actions::scenario_comment;
-use super::traced::{self, map, placements, scenarios, tile, title, too_much};
+use super::traced::actions::{missing_values, scenario_comment};
+use super::traced::{self, lens, map, placements, scenarios, tile, too_much};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 /// A language of jit functions whose kernels are followed, and known by nothing else.
@@ -131,8 +130,8 @@ impl Language for Jit {
             if !name.intersects(range) && !name.touches(range.start) {
                 return None;
             }
-            let needed = db::jit_needed_values(context.db, placed.unit);
-            scenario_comment(context, placed, jit.origin, &needed, unknown_sizes(placed, &jit.traced)?)
+            let fixes = unknown_sizes(placed, &jit.traced)?;
+            Some(scenario_comment(missing(context, placed, jit)?, fixes))
         });
         comment.into_iter().chain(suggested_names(context, placed, range)).collect()
     }
@@ -153,6 +152,10 @@ impl Language for Jit {
 /// The kernel that a unit is.
 fn kernel<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db JitKernel> {
     db::jit_kernel(context.db, unit).as_deref()
+}
+
+fn missing(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel) -> Option<Missing> {
+    missing_values(context, placed, jit.origin, db::jit_needed_values(context.db, placed.unit))
 }
 
 /// A kernel under the scenario in force.
@@ -200,14 +203,30 @@ impl KernelView for View<'_> {
     }
 
     fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
-        let fitting = scenarios::fitting(table(context, placed));
-        if let Some(Finding { at, .. }) = self.0.traced.failed_assert() {
+        let (traced, table) = (&self.0.traced, table(context, placed));
+        if let Some(Finding { at, .. }) = traced.failed_assert() {
             let line = context.line(placed.range(*at).start);
-            return format!("refused: the `static_assert` on line {line} fails{fitting}");
+            return format!("refused: the `static_assert` on line {line} fails{}", scenarios::fitting(table));
         }
-        let possible = possible::fitting(context, placed.unit);
-        let assumed = assumed::mark(&self.0.traced.assumed);
-        title(&self.0.traced) + &assumed + &fitting + &possible
+        let in_force = traced::in_force(traced);
+        // The compiler gives no memory to what threads compute each for itself.
+        let is_nothing = |(_, high): (u64, Option<u64>)| high == Some(0);
+        let none_in_all = table.is_none_or(|table| table.smem == Some((0, 0)) && table.tmem == Some((0, 0)));
+        if self.0.dialect == trace::Dialect::Triton
+            && is_nothing(in_force.smem)
+            && is_nothing(in_force.tmem)
+            && none_in_all
+        {
+            return String::new();
+        }
+        lens::line(&in_force, table).or_else(|| possible::fitting(context, placed.unit, &in_force)).unwrap_or_default()
+    }
+
+    fn missing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<Missing> {
+        // Most that do not multiply take next to nothing.
+        let multiplies = self.0.traced.program.multiplies || context.text_of(placed).contains("dot(");
+        let matters = multiplies || self.0.dialect != trace::Dialect::Triton;
+        if matters { missing(context, placed, self.0) } else { None }
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {

@@ -6,31 +6,41 @@ use crate::db::{self, CameTo, JitKernel, Unit, Verdict, Weighed};
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ide::diagnostics::Diagnostic;
+use crate::ide::traced::lens::{self, InForce};
 use crate::ide::traced::scenarios::display;
 use crate::ide::{Context, PlacedUnit};
+use crate::triton::assumed;
 use crate::triton::scenario::Scenario;
 
 /// Lines of the table in a hover.
 const MOST_LINES: usize = 24;
 
-/// ` · fits up to BLOCK_SIZE=8192`, ` · at most 2048 B whatever BLOCK_SIZE is`; empty where nothing is open, or nothing bounds it.
-pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>) -> String {
-    let Some(weighed) = in_force(context, unit) else { return String::new() };
+/// `at most 2 KiB of 227 KiB (sm_90) whatever BLOCK_SIZE is`, `fits sm_90 up to BLOCK_SIZE=8192`; `None` where nothing is open, nothing bounds it, or it
+/// takes no memory.
+pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_>) -> Option<String> {
+    let weighed = in_force(context, unit)?;
     let (came_to, names) = (&weighed.came_to, names(weighed));
     let open = names.join(", ");
-    match (came_to.verdict, came_to.smem.1) {
-        (Verdict::Fits, Some(high)) if came_to.smem.0 == high => format!(" · {high} B whatever {open} is"),
-        (Verdict::Fits, Some(high)) => format!(" · at most {high} B whatever {open} is"),
-        (Verdict::Exceeds, _) => format!(" · exceeds whatever {open} is"),
+    let arch = kernel.arch;
+    let said = match (came_to.verdict, came_to.smem.1) {
+        (Verdict::Fits, Some(0)) => return None,
+        (Verdict::Fits, Some(_)) => format!("{} whatever {open} is", lens::bytes(kernel, came_to.smem)?),
+        (Verdict::Exceeds, _) => format!("exceeds {arch} whatever {open} is ⚠"),
         (Verdict::Depends, _) => match limit(weighed, &names) {
-            Some(limit) => format!(" · fits up to {limit}"),
+            Some(limit) => format!("fits {arch} up to {limit}"),
             None => {
-                let fits = weighed.ways.iter().filter(|(_, came_to)| came_to.verdict == Verdict::Fits).count();
-                format!(" · fits {fits} of {} possible ways", weighed.ways.len())
+                // What is only not known to fit says nothing.
+                let count = |verdict| weighed.ways.iter().filter(|(_, came_to)| came_to.verdict == verdict).count();
+                let (fits, exceeds) = (count(Verdict::Fits), count(Verdict::Exceeds));
+                if exceeds == 0 || fits + exceeds < weighed.ways.len() {
+                    return None;
+                }
+                format!("fits {arch} in {fits} of {} possible ways", weighed.ways.len())
             }
         },
-        _ => String::new(),
-    }
+        _ => return None,
+    };
+    Some(said + &assumed::mark(kernel.assumed))
 }
 
 /// A word where the kernel fits with some element types of its pointers, which nothing names, and with others not.
@@ -115,11 +125,14 @@ fn limit(weighed: &Weighed, names: &[String]) -> Option<String> {
             Some((Constant::Int(number), _)) => Some(*number),
             _ => None,
         };
-        let of = |fits: bool| {
-            let ways = weighed.ways.iter().filter(move |(_, came_to)| (came_to.verdict == Verdict::Fits) == fits);
+        let of = |is: fn(Verdict) -> bool| {
+            let ways = weighed.ways.iter().filter(move |(_, came_to)| is(came_to.verdict));
             ways.map(number).collect::<Option<Vec<i64>>>()
         };
-        let (most, least) = (of(true)?.into_iter().max()?, of(false)?.into_iter().min()?);
-        (most < least).then(|| format!("{name}={most}"))
+        let fits = of(|verdict| verdict == Verdict::Fits)?.into_iter().max()?;
+        let not_known = of(|verdict| verdict != Verdict::Fits)?.into_iter().min()?;
+        let exceeds = of(|verdict| verdict == Verdict::Exceeds)?.into_iter().min()?;
+        // The next one is too large, and not only more than is known to fit.
+        (fits < not_known && exceeds == not_known).then(|| format!("{name}={fits}"))
     })
 }

@@ -35,9 +35,9 @@ pub(super) fn actions(
     }
     let name = placed.range(tlx.kernel.name_origin);
     if name.intersects(range) || name.touches(range.start) {
-        let needed = db::tlx_needed_values(context.db, placed.unit);
         let fixes = super::unknown_sizes(placed, tlx);
-        actions.extend(fixes.and_then(|fixes| scenario_comment(context, placed, tlx.kernel.origin, &needed, fixes)));
+        let comment = |fixes| Some(scenario_comment(super::missing(context, placed, tlx)?, fixes));
+        actions.extend(fixes.and_then(comment));
     }
     if placed.range(tlx.kernel.origin).touches(range.start) {
         let effect = Effect::ShowLoweredIr(range.start);

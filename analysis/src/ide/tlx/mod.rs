@@ -21,7 +21,7 @@ use crate::project::Config;
 use crate::tlx::language::{canonical, has_tlx};
 use crate::tlx::plan::PlacedBuffer;
 use crate::tlx::{Backing, BufferId, SpecId};
-use crate::triton::assumed::{self, Assumed};
+use crate::triton::assumed::Assumed;
 use crate::triton::plan::{Occupant, Placed};
 use crate::triton::tensor_memory::requested_columns;
 use crate::vocabulary;
@@ -30,11 +30,13 @@ use super::code_actions::suggested_names;
 use super::cursor_context::Dialect;
 use super::diagnostics::{Diagnostic, found, not_modelled};
 use super::language::{
-    self, Amount, Described, Extent, Hinted, KernelView, Language, Memory, Placement, Site, Standing, Value, ValueKind,
-    Values,
+    self, Amount, Described, Extent, Hinted, KernelView, Language, Memory, Missing, Placement, Site, Standing, Value,
+    ValueKind, Values,
 };
 use super::memory_map::Drawing;
 use super::plan_view::{AllocationView, Details, SpacePacking, SpecView, TilePlan};
+use super::traced::actions::missing_values;
+use super::traced::lens::{self, InForce};
 use super::traced::{self, scenarios};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
@@ -197,6 +199,10 @@ impl KernelView for View<'_> {
 
     fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
         fill(context, placed, self.0)
+    }
+
+    fn missing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<Missing> {
+        missing(context, placed, self.0)
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
@@ -447,9 +453,18 @@ fn table<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db S
     db::tlx_scenario_table(context.db, placed.unit).as_ref()
 }
 
+fn missing(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Option<Missing> {
+    missing_values(context, placed, tlx.kernel.origin, &db::tlx_needed_values(context.db, placed.unit))
+}
+
 /// With what the scenarios come to.
 fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
-    title(tlx) + &assumed::mark(assumed(tlx)) + &scenarios::fitting(table(context, placed))
+    let partly = if tlx.plan.is_exact(&tlx.kernel) { "" } else { " · partly known" };
+    // A sum of buffers is the least that there is.
+    let high = |used: Amount| tlx.traced.as_ref().and_then(|_| used.high());
+    let total = |nth: usize| memories(tlx).get(nth).map_or((0, Some(0)), |it| (it.used.low(), high(it.used)));
+    let in_force = InForce { arch: tlx.plan.arch, assumed: assumed(tlx), smem: total(0), tmem: total(1) };
+    lens::line(&in_force, table(context, placed)).map_or_else(String::new, |line| line + partly)
 }
 
 fn of_spec(tlx: &TlxKernel, id: SpecId) -> Placement<'_> {

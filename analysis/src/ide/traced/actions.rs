@@ -4,17 +4,17 @@ use tilefit_syntax::TextRange;
 
 use crate::ide::code_actions::{CodeAction, Effect, Fix};
 use crate::ide::diagnostics::Diagnostic;
+use crate::ide::language::Missing;
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::Origin;
 
 /// A comment above the kernel with all that is `needed`: names and examples of their values.
-pub(in crate::ide) fn scenario_comment(
+pub(in crate::ide) fn missing_values(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
     kernel: Origin,
-    needed: &[(String, &'static str)],
-    fixes: Diagnostic,
-) -> Option<CodeAction> {
+    needed: &[(String, String)],
+) -> Option<Missing> {
     let values: Vec<_> = needed.iter().map(|(name, example)| format!("{name}={example}")).collect();
     if values.is_empty() {
         return None;
@@ -24,8 +24,13 @@ pub(in crate::ide) fn scenario_comment(
     let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
     let indent = &text[line..start];
     let comment = format!("# tilefit: {}", values.join(" "));
-    let title = format!("Add missing values: `{comment}`");
-    let edit = (TextRange::empty(placed.start + line), format!("{indent}{comment}\n"));
-    let fix = Fix { edits: vec![edit], fixes, preferred: false };
-    indent.trim().is_empty().then_some(CodeAction { title, effect: Effect::Fix(fix) })
+    let names = needed.iter().map(|(name, _)| name.clone()).collect();
+    let at = TextRange::empty(placed.start + line);
+    indent.trim().is_empty().then(|| Missing { names, at, indent: indent.to_owned(), comment })
+}
+
+pub(in crate::ide) fn scenario_comment(missing: Missing, fixes: Diagnostic) -> CodeAction {
+    let title = format!("Add missing values: `{}`", missing.comment);
+    let fix = Fix { edits: vec![missing.edit()], fixes, preferred: false };
+    CodeAction { title, effect: Effect::Fix(fix) }
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod actions;
 pub(super) mod hover;
+pub(super) mod lens;
 pub(super) mod map;
 pub(super) mod occupants;
 pub(super) mod scenarios;
@@ -35,6 +36,13 @@ pub(in crate::ide) fn memories(traced: &TracedKernel) -> Vec<language::Memory> {
         memories.push(memory("tmem", true, &plan.tensor, traced.arch.tmem()));
     }
     memories
+}
+
+/// What a lens speaks of.
+pub(in crate::ide) fn in_force(traced: &TracedKernel) -> lens::InForce<'_> {
+    let plan = &traced.planned.plan;
+    let total = |total: &Total| (total.low, total.high);
+    lens::InForce { arch: traced.arch, assumed: &traced.assumed, smem: total(&plan.shared), tmem: total(&plan.tensor) }
 }
 
 /// How far the totals are known.

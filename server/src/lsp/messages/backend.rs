@@ -453,6 +453,14 @@ impl LanguageServer for Backend {
                 self.queue.post(Event::Confirm { uri, is_awaited: true });
                 Ok(None)
             }
+            Command::AddMissingValues => {
+                let compute = move |view: &View| answers::missing_values(view, position);
+                let edit = self.queue.ask(uri, OnEdit::GiveUp, compute).await?;
+                if let Some(edit) = edit {
+                    self.outbox.send(ToClient::Apply(edit));
+                }
+                Ok(None)
+            }
             Command::OpenDump => {
                 let place = Location::new(uri, Range::new(position, position));
                 self.outbox.send(ToClient::Show(place.clone()));

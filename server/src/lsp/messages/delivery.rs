@@ -12,7 +12,7 @@ use tilefit_answers::ext::{
 use tower_lsp::Client;
 use tower_lsp::ls_types::{
     ConfigurationItem, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, Location, MessageType,
-    Registration, ShowDocumentParams,
+    Registration, ShowDocumentParams, WorkspaceEdit,
 };
 
 use super::progress::Progresses;
@@ -55,6 +55,9 @@ pub(super) async fn deliver(
             ToClient::Show(place) if abilities.show_document => {
                 tokio::spawn(show(client.clone(), place));
             }
+            ToClient::Apply(edit) => {
+                tokio::spawn(apply(client.clone(), edit));
+            }
             ToClient::RefreshContent(uri) => {
                 let params = TextDocumentContentParams { uri };
                 let client = client.clone();
@@ -96,6 +99,12 @@ async fn show(client: Client, Location { uri, range }: Location) {
     let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: Some(range) };
     if let Err(error) = client.show_document(params).await {
         complain(&format!("the client does not show a document: {error}"));
+    }
+}
+
+async fn apply(client: Client, edit: WorkspaceEdit) {
+    if let Err(error) = client.apply_edit(edit).await {
+        complain(&format!("the client does not edit a document: {error}"));
     }
 }
 

@@ -1,0 +1,159 @@
+//! What a lens says of a kernel of a GPU: how much shared memory it takes in all of its configurations, and whether that fits.
+
+use crate::db::ScenarioTable;
+use crate::ide::formatting;
+use crate::triton::assumed::{self, Assumed};
+use crate::triton::device::Arch;
+
+/// What is known of a kernel in the configuration that is in force. A total is known at least and at most; `None`: nothing bounds it.
+pub(in crate::ide) struct InForce<'a> {
+    pub arch: Arch,
+    pub assumed: &'a [Assumed],
+    pub smem: (u64, Option<u64>),
+    pub tmem: (u64, Option<u64>),
+}
+
+/// Blocks of which more have room beside each other than anybody asks about.
+const MANY_BLOCKS: u64 = 16;
+
+/// `3 configurations · 12–98 KiB of 227 KiB (sm_90) · all fit · room for 2 blocks/SM`; `None` where nothing is known.
+pub(in crate::ide) fn line(kernel: &InForce<'_>, table: Option<&ScenarioTable>) -> Option<String> {
+    let mut parts = Vec::new();
+    let several = table.filter(|table| table.fits.1 > 0);
+    match several {
+        Some(table) => {
+            let (fits, known) = table.fits;
+            let first = if table.is_cut { "the first " } else { "" };
+            let all = table.rows.len() + table.more - table.refused;
+            parts.push(match all - known {
+                0 => format!("{first}{all} configurations"),
+                _ => format!("{known} of {first}{all} configurations"),
+            });
+            let total = |of: Option<(u64, u64)>| of.map_or((0, None), |(low, high)| (low, Some(high)));
+            parts.extend(memories(kernel, total(table.smem), total(table.tmem)));
+            let word = if all == known { "" } else { " of these" };
+            parts.push(match () {
+                () if fits == known => format!("all{word} fit"),
+                () if fits == 0 => format!("none{word} fits ⚠"),
+                () => format!("{fits}{word} fit"),
+            });
+        }
+        None => {
+            parts.extend(memories(kernel, kernel.smem, kernel.tmem));
+            if parts.is_empty() {
+                return None;
+            }
+        }
+    }
+    if let Some(table) = table.filter(|table| table.refused > 0) {
+        parts.push(format!("{} refused", table.refused));
+    }
+    let totals = several.map_or(kernel.smem.1.map(|high| (kernel.smem.0, high)), |table| table.smem);
+    parts.extend(totals.and_then(|totals| room(kernel.arch, totals)));
+    Some(parts.join(" · ") + &assumed::mark(kernel.assumed))
+}
+
+/// Of a kernel in tensor memory alone only that.
+fn memories(kernel: &InForce<'_>, smem: (u64, Option<u64>), tmem: (u64, Option<u64>)) -> impl Iterator<Item = String> {
+    let columns = columns(kernel.arch, tmem);
+    let is_alone = smem == (0, Some(0)) && columns.is_some();
+    let bytes = if is_alone { None } else { bytes(kernel, smem) };
+    bytes.into_iter().chain(columns)
+}
+
+/// `12–98 KiB of 227 KiB (sm_90)`, and by how much that is too much; `None` where nothing is known.
+pub(in crate::ide) fn bytes(kernel: &InForce<'_>, (low, high): (u64, Option<u64>)) -> Option<String> {
+    let capacity = kernel.arch.smem();
+    let amount = match high {
+        None if low == 0 => return None,
+        None => format!("≥ {}", rounded_down(low)),
+        Some(high) if high == low => short(high),
+        Some(high) if low == 0 => format!("at most {}", short(high)),
+        Some(high) if high < KIB => format!("{low}–{}", short(high)),
+        Some(high) => format!("{}–{}", rounded_down(low).trim_end_matches(" KiB"), short(high)),
+    };
+    // What is assumed is said at the end.
+    let is_assumed = kernel.assumed.iter().any(|it| matches!(it, Assumed::Device(..)));
+    let device = if is_assumed { String::new() } else { format!(" ({})", kernel.arch) };
+    let over = formatting::over(low, capacity, "bytes").map_or_else(String::new, |over| format!(" ⚠ {over}"));
+    Some(format!("{amount} of {}{device}{over}", short(capacity)))
+}
+
+/// `128 of 512 columns of tensor memory`; `None` where it takes none.
+fn columns(arch: Arch, (low, high): (u64, Option<u64>)) -> Option<String> {
+    if arch.tmem() == 0 || high == Some(0) || (low == 0 && high.is_none()) {
+        return None;
+    }
+    let amount = match high {
+        None => format!("≥ {low}"),
+        Some(high) if high == low => low.to_string(),
+        Some(high) if low == 0 => format!("at most {high}"),
+        Some(high) => format!("{low}–{high}"),
+    };
+    let over = formatting::over(low, arch.tmem(), "columns").map_or_else(String::new, |over| format!(" ⚠ {over}"));
+    Some(format!("{amount} of {} columns{over}", arch.tmem()))
+}
+
+/// `room for 2 blocks/SM`: as far as shared memory goes.
+fn room(arch: Arch, (low, high): (u64, u64)) -> Option<String> {
+    let blocks = arch.blocks(high);
+    if blocks == 0 || blocks > MANY_BLOCKS {
+        return None;
+    }
+    let least = if arch.blocks(low) == blocks { "" } else { "≥ " };
+    let plural = if blocks == 1 { "block" } else { "blocks" };
+    let unit = if arch.is_amd() { "CU" } else { "SM" };
+    Some(format!("room for {least}{blocks} {plural}/{unit}"))
+}
+
+const KIB: u64 = 1024;
+
+/// `512 B`, `16.5 KiB`
+fn short(bytes: u64) -> String {
+    if bytes < KIB { format!("{bytes} B") } else { formatting::kib(bytes) }
+}
+
+/// What is the least stays so.
+fn rounded_down(bytes: u64) -> String {
+    if bytes.is_multiple_of(KIB / 4) && bytes >= KIB {
+        return formatting::kib(bytes);
+    }
+    format!("{} KiB", (bytes * 10 / KIB) as f64 / 10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::triton::assumed::Hint;
+
+    fn said(smem: (u64, Option<u64>), tmem: (u64, Option<u64>), assumed: &[Assumed]) -> String {
+        let arch = Arch::from_name("sm_90").expect("a device");
+        line(&InForce { arch, assumed, smem, tmem }, None).unwrap_or_default()
+    }
+
+    #[test]
+    fn bytes_in_words() {
+        let none = (0, Some(0));
+        expect!["48 KiB of 227 KiB (sm_90) · room for 4 blocks/SM"].assert_eq(&said((49152, Some(49152)), none, &[]));
+        expect!["12–98 KiB of 227 KiB (sm_90) · room for ≥ 2 blocks/SM"].assert_eq(&said(
+            (12288, Some(100352)),
+            none,
+            &[],
+        ));
+        expect!["56–80.1 KiB of 227 KiB (sm_90) · room for ≥ 2 blocks/SM"].assert_eq(&said(
+            (57360, Some(81936)),
+            none,
+            &[],
+        ));
+        expect!["at most 4 B of 227 KiB (sm_90)"].assert_eq(&said((0, Some(4)), none, &[]));
+        expect!["256–512 B of 227 KiB (sm_90)"].assert_eq(&said((256, Some(512)), none, &[]));
+        expect!["≥ 48 KiB of 227 KiB (sm_90)"].assert_eq(&said((49152, None), none, &[]));
+        expect!["293 KiB of 227 KiB (sm_90) ⚠ 66 KiB over"].assert_eq(&said((300032, Some(300032)), none, &[]));
+        expect![""].assert_eq(&said((0, None), (0, None), &[]));
+        let arch = Arch::from_name("sm_90").expect("a device");
+        let assumed = [Assumed::Device(arch, Hint::Nothing), Assumed::Warps(4)];
+        expect!["8 KiB of 227 KiB · assumes sm_90, 4 warps"].assert_eq(&said((8192, Some(8192)), none, &assumed));
+    }
+}
