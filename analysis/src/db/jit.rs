@@ -129,7 +129,7 @@ pub(super) fn least(
             Assumed::Device(..) => continue,
             Assumed::Warps(_) => with(|way, warps| way.num_warps = Some(warps), &[1, 2, 4, 8, 16, 32]),
             Assumed::Stages(_) => with(|way, stages| way.num_stages = Some(stages), &FEWEST_STAGES),
-            Assumed::Number(_) => return None,
+            Assumed::Number(..) => return None,
         };
     }
     if traced.steps.saturating_mul(ways.len() as u64) > possible::STEPS {

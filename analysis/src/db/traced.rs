@@ -231,7 +231,7 @@ fn assumed<'db>(
     let warps = are_warps_open.then_some(Assumed::Warps(launch.warps));
     let is_staged = launch.dialect.leaves_layouts() && program.multiplies;
     let stages = (is_staged && is_open("num_stages", scenario.num_stages)).then_some(Assumed::Stages(stages));
-    let numbers = numbers.iter().map(|name| Assumed::Number(name.clone()));
+    let numbers = numbers.iter().map(|(name, dtype)| Assumed::Number(name.clone(), dtype));
     device.into_iter().chain(warps).chain(stages).chain(numbers).collect()
 }
 
@@ -347,7 +347,10 @@ fn launch<'db>(
             (_, true) | (eval::Constant::Int(1), _) => Argument::Constant(value),
             (_, false) => match language::Dtype::from_constant(&value) {
                 Some(dtype) => Argument::Pointer(dtype),
-                // A number that is given at the launch is a number of the kernel.
+                None if matches!(value, eval::Constant::Float(_)) => {
+                    Argument::Scalar(language::Dtype::named("float32"))
+                }
+                // An integer that is given at the launch is one of the kernel, of as many bits as it takes.
                 None => continue,
             },
         };

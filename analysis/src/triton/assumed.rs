@@ -12,8 +12,8 @@ pub enum Assumed {
     Warps(u64),
     /// Stages of the loops that the compiler overlaps, as many as it takes by itself.
     Stages(i64),
-    /// An argument whose bytes are in shared memory is a number of 32 bits.
-    Number(String),
+    /// An argument that what is in shared memory hangs on is a number of this type.
+    Number(String, &'static str),
 }
 
 /// Why one device is taken rather than another.
@@ -34,7 +34,7 @@ impl Assumed {
             Assumed::Warps(warps) => format!("{warps} warps"),
             Assumed::Stages(1) => "1 stage".to_owned(),
             Assumed::Stages(stages) => format!("{stages} stages"),
-            Assumed::Number(name) => format!("{name}: i32"),
+            Assumed::Number(name, dtype) => format!("{name}: {dtype}"),
         }
     }
 }
@@ -49,7 +49,7 @@ impl fmt::Display for Assumed {
             }
             Assumed::Warps(_) => write!(f, "the kernel has {} (no number is given)", self.short()),
             Assumed::Stages(_) => write!(f, "loops have {} (no number is given)", self.short()),
-            Assumed::Number(name) => write!(f, "`{name}` is an i32 (no type is given)"),
+            Assumed::Number(name, dtype) => write!(f, "`{name}` is an {dtype} (no type is given)"),
         }
     }
 }

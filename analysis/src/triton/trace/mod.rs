@@ -165,8 +165,8 @@ pub struct Trace {
     pub functions: Vec<Option<BlockKey>>,
     /// Parameters of which nobody says what they are, and that are no numbers, each with an example of what to say.
     pub untyped: BTreeMap<String, &'static str>,
-    /// Parameters that are taken for numbers of 32 bits, whose type nobody says and whose bytes are in shared memory.
-    pub numbers: BTreeSet<String>,
+    /// Parameters whose type nobody says and that what is in shared memory hangs on, with the type of a number that each is taken for.
+    pub numbers: BTreeMap<String, &'static str>,
     /// Parameters without values that decide which statements the kernel has.
     pub undecided: BTreeSet<String>,
     /// Loops whose bounds hang on a number that has no value.
@@ -266,6 +266,7 @@ impl<'a> Tracer<'a> {
             untyped: BTreeMap::new(),
             counted: HashMap::new(),
             numbers_in_memory: BTreeSet::new(),
+            floats: BTreeSet::new(),
             undecided: BTreeSet::new(),
             has_any: false,
             open_loops: 0,
@@ -333,6 +334,8 @@ struct Tracer<'a> {
     counted: HashMap<ValueId, Rc<str>>,
     /// Those of them whose bytes an operation takes shared memory for.
     numbers_in_memory: BTreeSet<Rc<str>>,
+    /// Those of them that are taken for floating-point numbers.
+    floats: BTreeSet<Rc<str>>,
     undecided: BTreeSet<String>,
     /// Something has elements of which nobody says what they are.
     has_any: bool,
@@ -482,8 +485,9 @@ impl Tracer<'_> {
         let target = self.is_amd().then_some(self.launch.hardware.capability);
         tlx_amd::padding::pad(&mut self.program, &self.unpinned, target);
         self.settle_specialized();
-        let numbers = self.numbers_in_memory.iter().map(|name| name.to_string());
-        let numbers = numbers.filter(|name| !self.untyped.contains_key(name)).collect();
+        let numbers = self.numbers_in_memory.iter().map(|name| (name.to_string(), "i32"));
+        let numbers = numbers.chain(self.floats.iter().map(|name| (name.to_string(), "fp32")));
+        let numbers = numbers.filter(|(name, _)| !self.untyped.contains_key(name)).collect();
         let Tracer { program, notes, findings, functions, untyped, undecided, open_loops, .. } = self;
         Trace { program, notes, findings, functions, untyped, numbers, undecided, open_loops }
     }

@@ -218,7 +218,7 @@ impl Tracer<'_> {
         if let Some(shape) = &shape {
             self.check_block(frame, at, shape);
         }
-        let dtype = match dtype.unwrap_or_else(|| self.promoted(values)) {
+        let dtype = match dtype.unwrap_or_else(|| self.arithmetic_type(values)) {
             // Nothing else is done to pointers.
             Dtype::UNTOLD if !matches!(name, "add" | "sub" | "where") => Dtype::named("int32"),
             dtype => dtype,
@@ -324,6 +324,23 @@ impl Tracer<'_> {
         let cost = before.saturating_add(weight * bits);
         self.costs.insert(id, cost);
         if cost > CONVERSION * bits { self.choice_for(id) } else { Registers::Flexible }
+    }
+
+    /// As `promoted`; a number of which nobody says what it is, and which short floating-point numbers are combined with, is taken for one of 32 bits.
+    fn arithmetic_type(&mut self, values: &[Value]) -> Dtype {
+        let dtype = self.promoted(values);
+        let is_short = dtype.is_floating() && dtype.bits == 16;
+        let untold = values.iter().find_map(|value| match value {
+            Value::Scalar(scalar) if scalar.dtype == Dtype::UNTOLD => self.untold.get(&scalar.id).cloned(),
+            _ => None,
+        });
+        match untold.filter(|_| is_short && self.launch.dialect == Dialect::Triton) {
+            Some(name) => {
+                self.floats.insert(name);
+                Dtype::named("float32")
+            }
+            None => dtype,
+        }
     }
 
     /// The element type of what an operation makes of some values. Numbers of Python's own take the type of the others.
