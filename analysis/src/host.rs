@@ -302,7 +302,13 @@ impl Analysis {
     /// For each import that a file and its imports need and that is not known yet, the paths that it may lead to, nearest first.
     /// Hand in the text of the first that exists, and its constants are known.
     pub fn unknown_imports(&self, file: FileId) -> Cancellable<Vec<Vec<String>>> {
-        let query = std::panic::AssertUnwindSafe(|| imports::unknown(&self.db, file.0));
+        self.unknown_imports_of(&[file])
+    }
+
+    /// The same of several files, each import once for all of them.
+    pub fn unknown_imports_of(&self, files: &[FileId]) -> Cancellable<Vec<Vec<String>>> {
+        let files = files.iter().map(|file| file.0);
+        let query = std::panic::AssertUnwindSafe(|| imports::unknown(&self.db, files));
         salsa::Cancelled::catch(query).map_err(|_| Cancelled)
     }
 

@@ -1,7 +1,8 @@
 //! Files of the workspace that a kernel file imports constants from, and those that launch its kernels.
 
-use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_syntax::Document;
@@ -20,31 +21,65 @@ const MOST_LAUNCHERS: usize = 16;
 
 /// The Python files near the one at `path` whose text imports a module of that name: their paths and texts. Nothing outside of `root` is read.
 pub(crate) fn launchers(tree: &dyn Tree, path: &Path, module: &str, root: &Path) -> Vec<(String, String)> {
-    let folders = path.ancestors().skip(1).take(FOLDERS_UP + 1).take_while(|folder| folder.starts_with(root));
-    let mut seen = HashSet::from([path.to_owned()]);
-    let mut found = Vec::new();
-    for folder in folders {
-        for other in tree.source_files(folder).filter(|path| is_python(path)) {
-            if !seen.insert(other.clone()) {
-                continue;
-            }
-            if seen.len() > MOST_LOOKED_INTO || found.len() == MOST_LAUNCHERS {
-                return found;
-            }
-            let Ok(text) = tree.read_within(root, &other) else { continue };
-            if imports_module(&text, module) {
-                found.push((other.to_string_lossy().into_owned(), text));
-            }
-        }
-    }
-    found
+    Nearby::new(tree).launchers(path, module, root)
 }
 
-/// Whether a line that imports something names the module; where from, the analysis finds out.
-fn imports_module(text: &str, module: &str) -> bool {
-    let is_word = |word: &str| word == module;
-    let names = |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(is_word);
-    text.lines().any(|line| line.contains(module) && line.contains("import") && names(line))
+/// What stands near some files: each folder is listed once, and each file read once for the words of its imports.
+struct Nearby<'t> {
+    tree: &'t dyn Tree,
+    folders: HashMap<PathBuf, Rc<[PathBuf]>>,
+    /// `None`: it cannot be read.
+    words: HashMap<PathBuf, Option<HashSet<String>>>,
+}
+
+impl<'t> Nearby<'t> {
+    fn new(tree: &'t dyn Tree) -> Self {
+        Nearby { tree, folders: HashMap::new(), words: HashMap::new() }
+    }
+
+    fn launchers(&mut self, path: &Path, module: &str, root: &Path) -> Vec<(String, String)> {
+        let folders = path.ancestors().skip(1).take(FOLDERS_UP + 1).take_while(|folder| folder.starts_with(root));
+        let mut seen = HashSet::from([path.to_owned()]);
+        let mut found = Vec::new();
+        for folder in folders {
+            for other in self.python_files(folder).iter() {
+                if !seen.insert(other.clone()) {
+                    continue;
+                }
+                if seen.len() > MOST_LOOKED_INTO || found.len() == MOST_LAUNCHERS {
+                    return found;
+                }
+                if self.imports(other, module, root)
+                    && let Ok(text) = self.tree.read_within(root, other)
+                {
+                    found.push((other.to_string_lossy().into_owned(), text));
+                }
+            }
+        }
+        found
+    }
+
+    /// As many as may be met before there are enough, where those of a nearer folder are among them.
+    fn python_files(&mut self, folder: &Path) -> Rc<[PathBuf]> {
+        let files = || self.tree.source_files(folder).filter(|path| is_python(path));
+        let list = || files().take(2 * MOST_LOOKED_INTO + 1).collect();
+        self.folders.entry(folder.to_owned()).or_insert_with(list).clone()
+    }
+
+    /// Whether a line that imports something names the module; where from, the analysis finds out.
+    fn imports(&mut self, path: &Path, module: &str, root: &Path) -> bool {
+        if !self.words.contains_key(path) {
+            let text = self.tree.read_within(root, path).ok();
+            self.words.insert(path.to_owned(), text.map(|text| words_of_imports(&text)));
+        }
+        self.words[path].as_ref().is_some_and(|words| words.contains(module))
+    }
+}
+
+fn words_of_imports(text: &str) -> HashSet<String> {
+    let imports = text.lines().filter(|line| line.contains("import"));
+    let words = imports.flat_map(|line| line.split(|c: char| !(c.is_alphanumeric() || c == '_')));
+    words.map(str::to_owned).collect()
 }
 
 /// The first candidate that exists: its path, and its text or why it is not read. Nothing outside of `root` is read.
@@ -62,16 +97,20 @@ pub(crate) fn read_first(
 }
 
 /// Hands in what files import, each from below its root, what that imports in turn, and what launches their kernels.
-pub(crate) fn load(tree: &dyn Tree, host: &mut AnalysisHost, files: &[(FileId, &Path)]) {
+pub(crate) fn load<'f>(tree: &dyn Tree, host: &mut AnalysisHost, files: &[(FileId, &'f Path)]) {
     load_imports(tree, host, files);
-    for &(file, root) in files {
-        let analysis = host.snapshot();
-        let Ok(Some(module)) = analysis.launched_as(file) else { continue };
-        let path = analysis.path(file).to_owned();
-        let known: HashSet<String> = analysis.files().into_iter().map(|file| analysis.path(file).to_owned()).collect();
-        drop(analysis);
-        for (path, text) in launchers(tree, Path::new(&path), &module, root) {
-            if !known.contains(&path) {
+    let analysis = host.snapshot();
+    let launched = |&(file, root): &(FileId, &'f Path)| {
+        let module = analysis.launched_as(file).ok()??;
+        Some((analysis.path(file).to_owned(), module, root))
+    };
+    let launched: Vec<_> = files.iter().filter_map(launched).collect();
+    let mut known: HashSet<String> = analysis.files().into_iter().map(|it| analysis.path(it).to_owned()).collect();
+    drop(analysis);
+    let mut nearby = Nearby::new(tree);
+    for (path, module, root) in launched {
+        for (path, text) in nearby.launchers(Path::new(&path), &module, root) {
+            if known.insert(path.clone()) {
                 let launcher = host.file_id(&path);
                 host.set_document(launcher, Document::new(&text));
             }
@@ -80,12 +119,16 @@ pub(crate) fn load(tree: &dyn Tree, host: &mut AnalysisHost, files: &[(FileId, &
 }
 
 fn load_imports(tree: &dyn Tree, host: &mut AnalysisHost, files: &[(FileId, &Path)]) {
+    let mut by_root: BTreeMap<&Path, Vec<FileId>> = BTreeMap::new();
+    for &(file, root) in files {
+        by_root.entry(root).or_default().push(file);
+    }
     let mut sought = HashSet::new();
     for _ in 0..AT_MOST {
         let analysis = host.snapshot();
         let mut found = BTreeMap::new();
-        for (file, root) in files {
-            let unknown = analysis.unknown_imports(*file).unwrap_or_default().into_iter();
+        for (root, files) in &by_root {
+            let unknown = analysis.unknown_imports_of(files).unwrap_or_default().into_iter();
             let new = unknown.filter(|candidates| sought.insert((*root, candidates.clone())));
             found.extend(new.filter_map(|candidates| read_first(tree, &candidates, root)));
         }

@@ -59,11 +59,11 @@ pub(crate) fn known(db: &dyn salsa::Database, candidates: &[String]) -> Option<S
     candidates.iter().find_map(|path| files.get(path).copied())
 }
 
-/// The candidates of each import that a file, and the files that it leads to, need and that is not known.
-pub(crate) fn unknown(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
+/// The candidates of each import that some files, and the files that they lead to, need and that is not known.
+pub(crate) fn unknown(db: &dyn salsa::Database, files: impl Iterator<Item = SourceFile>) -> Vec<Vec<String>> {
     let mut unknown = Vec::new();
-    let mut reached = vec![file];
-    let mut seen = FxHashSet::from_iter([file]);
+    let mut reached: Vec<SourceFile> = files.collect();
+    let mut seen: FxHashSet<SourceFile> = reached.iter().copied().collect();
     let mut next = 0;
     while let Some(&file) = reached.get(next) {
         next += 1;
