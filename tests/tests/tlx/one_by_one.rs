@@ -207,7 +207,8 @@ fn read(text: &str) -> tilefit_analysis::tlx::Kernel {
 
     let parse = |text: &str| tilefit_syntax::ast::parse(&Document::new(text).blocks()[0].source).0;
     let mut imports = Imports::default();
-    imports.add(&parse("import triton.language as tl, triton.language.extra.tlx as tlx"));
+    imports.bind("tl", "triton.language".to_owned());
+    imports.bind("tlx", "triton.language.extra.tlx".to_owned());
     let scope = Names(&imports);
     front::read(&parse(text), &scope, &imports, &Scenario::default(), &Default::default()).expect("it allocates")
 }
