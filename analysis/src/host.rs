@@ -301,8 +301,10 @@ impl Analysis {
 
     /// For each import that a file and its imports need and that is not known yet, the paths that it may lead to, nearest first.
     /// Hand in the text of the first that exists, and its constants are known.
-    pub fn unknown_imports(&self, file: FileId) -> Cancellable<Vec<Vec<String>>> {
-        self.unknown_imports_of(&[file])
+    /// One and the same as long as there is nothing new.
+    pub fn unknown_imports(&self, file: FileId) -> Cancellable<Arc<Vec<Vec<String>>>> {
+        let query = std::panic::AssertUnwindSafe(|| Arc::clone(imports::unknown_of(&self.db, file.0)));
+        salsa::Cancelled::catch(query).map_err(|_| Cancelled)
     }
 
     /// The same of several files, each import once for all of them.
@@ -320,8 +322,9 @@ impl Analysis {
     }
 
     /// The paths of the known files that a file and its imports import from, and of those that may launch its kernels.
-    pub fn imported_paths(&self, file: FileId) -> Cancellable<Vec<String>> {
-        let paths = || imports::imported(&self.db, file.0).iter().map(|file| file.path(&self.db).clone()).collect();
+    /// One and the same as long as there is nothing new.
+    pub fn imported_paths(&self, file: FileId) -> Cancellable<Arc<Vec<String>>> {
+        let paths = || Arc::clone(imports::imported_paths(&self.db, file.0));
         salsa::Cancelled::catch(std::panic::AssertUnwindSafe(paths)).map_err(|_| Cancelled)
     }
 }

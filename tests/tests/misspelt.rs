@@ -126,7 +126,7 @@ fn read_imports(host: &mut AnalysisHost, file: FileId) {
     let mut asked: Vec<Vec<String>> = Vec::new();
     loop {
         let wanted = host.snapshot().unknown_imports(file).expect("nothing is edited");
-        let new: Vec<_> = wanted.into_iter().filter(|candidates| !asked.contains(candidates)).collect();
+        let new: Vec<_> = wanted.iter().filter(|candidates| !asked.contains(candidates)).cloned().collect();
         if new.is_empty() {
             return;
         }

@@ -1,5 +1,7 @@
 //! Where a `from … import …` may lead: paths only, since the analysis reads no files.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, Stmt};
@@ -57,6 +59,12 @@ fn parent(path: &str) -> Option<&str> {
 pub(crate) fn known(db: &dyn salsa::Database, candidates: &[String]) -> Option<SourceFile> {
     let files = Workspace::try_get(db)?.files(db);
     candidates.iter().find_map(|path| files.get(path).copied())
+}
+
+/// As [`unknown`], of one file.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn unknown_of(db: &dyn salsa::Database, file: SourceFile) -> Arc<Vec<Vec<String>>> {
+    Arc::new(unknown(db, std::iter::once(file)))
 }
 
 /// The candidates of each import that some files, and the files that they lead to, need and that is not known.
@@ -125,6 +133,12 @@ pub(crate) fn launched_as(db: &dyn salsa::Database, file: SourceFile) -> Option<
     let module = path.rsplit(['/', '\\']).next()?.strip_suffix(".py")?;
     let is_name = module.chars().all(|c| c.is_alphanumeric() || c == '_') && module != "__init__";
     (is_name && has_kernels_of_gpus(db, file)).then_some(module)
+}
+
+/// The paths of what is [`imported`].
+#[salsa::tracked(returns(ref))]
+pub(crate) fn imported_paths(db: &dyn salsa::Database, file: SourceFile) -> Arc<Vec<String>> {
+    Arc::new(imported(db, file).iter().map(|file| file.path(db).clone()).collect())
 }
 
 /// The known files that a file imports from, and that those do; and those that may launch its kernels.

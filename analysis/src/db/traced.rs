@@ -342,6 +342,10 @@ fn launch<'db>(
     for (name, (value, _)) in asserted.into_iter().chain(told) {
         let argument = match (&value, is_constexpr(&name)) {
             (eval::Constant::Unknown(_), _) => continue,
+            // The author says that it is a multiple of 16, whatever some launch gives.
+            (eval::Constant::Int(1), false) if scenario.divisible.as_ref().is_some_and(|it| it.contains(&name)) => {
+                continue;
+            }
             (eval::Constant::Str(text), true) => Argument::Python(text.clone()),
             // The compiler makes a kernel of its own for arguments that are 1.
             (_, true) | (eval::Constant::Int(1), _) => Argument::Constant(value),

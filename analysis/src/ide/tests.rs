@@ -325,7 +325,7 @@ fn constants_come_from_other_files() {
     let text = thirty_kernels().replace("N = 64\n", "from .config import ROWS as N\n");
     host.set_document(kernels, Document::new(&text));
     let config = ["/w/config.py".to_owned(), "/w/config/__init__.py".to_owned()];
-    assert_eq!(host.snapshot().unknown_imports(kernels).expect("no edit comes in between"), [config]);
+    assert_eq!(*host.snapshot().unknown_imports(kernels).expect("no edit comes in between"), [config]);
     let config = host.file_id("/w/config.py");
     host.set_document(config, Document::new("ROWS = COLS // 2\nCOLS = 128\n"));
     assert!(host.snapshot().unknown_imports(kernels).expect("no edit comes in between").is_empty());

@@ -148,10 +148,10 @@ impl Ours {
         const LONGEST_CHAIN: usize = 16;
         for _ in 0..LONGEST_CHAIN {
             let unknown = self.host.snapshot().unknown_imports(self.file).unwrap_or_default();
-            let first = |paths: Vec<String>| {
-                paths.into_iter().find_map(|path| Some((std::fs::read_to_string(&path).ok()?, path)))
+            let first = |paths: &Vec<String>| {
+                paths.iter().find_map(|path| Some((std::fs::read_to_string(path).ok()?, path.clone())))
             };
-            let found: Vec<_> = unknown.into_iter().filter_map(first).collect();
+            let found: Vec<_> = unknown.iter().filter_map(first).collect();
             if found.is_empty() {
                 return;
             }

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::program::{Block, Bytes, Kind, Op, Product, Site, Tile, Use, ValueId};
+use super::super::program::{Block, Bytes, Kind, Op, Product, Site, Tile, Use, ValueId, elements};
 use super::latencies::Staging;
 use super::{BARRIER_BYTES, COPIES, Holds, Loop, OF_REGISTERS, ORDER, Stager, Unit, in_place_alignment};
 use crate::finding::Reason;
@@ -74,7 +74,11 @@ impl Stager<'_> {
             let tile = self.program.loads.get(&load).map_or_else(scalar, |load| load.tile.clone());
             let bytes = tile.bytes();
             let (least, most) = self.kept(load, staging, looped, &products, stages);
-            let all = most.saturating_mul(bytes);
+            // What is loaded again in another layout has buffers of its own.
+            let threads = u64::from(self.machine.hardware.lanes()) * self.machine.warps;
+            let is_small = elements(&tile.shape) < threads;
+            let again = if is_small && staging.holds == Holds::Perhaps { 2 } else { 1 };
+            let all = most.saturating_mul(bytes).saturating_mul(again);
             // Instructions that read operands from shared memory need one there in any case.
             let is_read_there = self.is_operand_only(op) && self.sources.get(&load).is_some_and(|it| it.is_direct);
             // Those of other products may be there at other times.

@@ -118,26 +118,29 @@ impl Tracer<'_> {
         let elements = elements(&pointers.shape);
         let threads = u64::from(self.launch.hardware.lanes()) * self.warps;
         let most = (elements / threads.max(1)).max(1).saturating_mul(bits).min(128);
+        // Of fewer elements than threads the compiler may load each again in another layout, in which threads have more side by side.
+        let of_any_layout = if elements < threads { elements.saturating_mul(bits).min(128) } else { most };
         if is_any {
             return (8, most);
         }
-        let Some(info) = self.axes_of(pointers.id) else { return (bits.min(most), most) };
+        let Some(info) = self.axes_of(pointers.id) else { return (bits.min(most), of_any_layout) };
         let order = info.order();
         let Some(&fastest) = order.first() else { return (bits, bits) };
         let fastest = fastest as usize;
         let aligned = (info.divisibility[fastest] * 8 / bits).max(1).min(info.contiguity[fastest]);
         let run = aligned.saturating_mul(bits).min(most);
+        let widest = aligned.saturating_mul(bits).min(of_any_layout);
         match mask {
-            None | Some(Value::None | Value::Bool(_) | Value::Int(_) | Value::Scalar(_)) => (run, run),
+            None | Some(Value::None | Value::Bool(_) | Value::Int(_) | Value::Scalar(_)) => (run, widest),
             Some(Value::Tensor(mask)) => match self.axes_of(mask.id) {
                 Some(mask_info) => {
                     let is_broadcast = mask.shape.get(fastest) != pointers.shape.get(fastest);
                     let equal = if is_broadcast { run } else { mask_info.equal_along(fastest).saturating_mul(bits) };
-                    (run.min(equal), run.min(equal))
+                    (run.min(equal), widest.min(equal))
                 }
-                None => (run.min(bits), run),
+                None => (run.min(bits), widest),
             },
-            Some(_) => (run.min(bits), run),
+            Some(_) => (run.min(bits), widest),
         }
     }
 

@@ -103,7 +103,8 @@ impl Session {
         let Some(root) = &self.files.root else { return };
         let is_inside = |path: &String| path.strip_prefix(root.as_str()).is_some_and(|rest| rest.starts_with('/'));
         let unknown = self.host.snapshot().unknown_imports(file).unwrap_or_default();
-        let inside = unknown.into_iter().map(|paths| paths.into_iter().filter(is_inside).collect::<Vec<_>>());
+        let inside =
+            unknown.iter().map(|paths| paths.iter().filter(|path| is_inside(path)).cloned().collect::<Vec<_>>());
         for paths in inside.filter(|paths| !paths.is_empty()).collect::<Vec<_>>() {
             if self.files.sought.insert(paths.clone()) {
                 self.ask_for_file(paths.clone(), Wanted::Import(paths));
@@ -197,7 +198,7 @@ impl Session {
     pub(super) fn forget_imports_of_none(&mut self) {
         let analysis = self.host.snapshot();
         let needed = self.documents.values().filter_map(|open| analysis.imported_paths(open.file).ok());
-        let needed: HashSet<String> = needed.flatten().collect();
+        let needed: HashSet<String> = needed.flat_map(|paths| paths.to_vec()).collect();
         drop(analysis);
         let gone: Vec<String> = self.files.imported.difference(&needed).cloned().collect();
         gone.iter().for_each(|path| self.forget_import(path));

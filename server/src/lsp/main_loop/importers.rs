@@ -19,6 +19,11 @@ impl Importers {
         self.expected.insert(uri);
     }
 
+    /// It imports what it did.
+    pub(super) fn unexpect(&mut self, uri: &Uri) {
+        self.expected.remove(uri);
+    }
+
     /// Says which files the imports of a document, and of what it imports, lead to or may lead to.
     pub(super) fn set<'p>(&mut self, uri: &Uri, paths: impl Iterator<Item = &'p String>) {
         self.expected.remove(uri);

@@ -90,6 +90,8 @@ pub(crate) struct MainLoop {
     launched: HashSet<String>,
     /// Candidates of imports that were looked for, found or not.
     sought: HashSet<Vec<String>>,
+    /// What each document imported when its diagnostics were passed on last: what is not known of it, and the files that are.
+    rests_on: HashMap<Uri, (Arc<Vec<Vec<String>>>, Arc<Vec<String>>)>,
     /// Paths of files that are known because others import them.
     imported: HashSet<String>,
     /// Paths of files that diagnostics of others rested on once.
@@ -125,6 +127,7 @@ impl MainLoop {
             changes: watch::Sender::new(Revision::default()),
             launched: HashSet::new(),
             sought: HashSet::new(),
+            rests_on: HashMap::new(),
             imported: HashSet::new(),
             depended_on: HashSet::new(),
             background_search: BackgroundSearch::default(),
@@ -202,9 +205,11 @@ impl MainLoop {
             Event::PreviewInterrupted { uri } => self.refresh_previews(&uri),
             Event::MemoryMapInterrupted { uri } => self.draw_memory_map(&self.document_of(uri)),
             Event::Diagnosed(diagnosed) => {
-                self.look_for(&diagnosed.imports, &diagnosed.uri);
+                if !self.rests_on_the_same(&diagnosed) {
+                    self.look_for(&diagnosed.imports, &diagnosed.uri);
+                    self.depended_on.extend(diagnosed.imported.iter().cloned());
+                }
                 self.look_for_launchers(diagnosed.launched_as.as_deref(), &diagnosed.uri);
-                self.depended_on.extend(diagnosed.imported.iter().cloned());
                 self.publish(diagnosed);
             }
             Event::Searched(searched) => {
@@ -373,6 +378,7 @@ impl MainLoop {
     fn close(&mut self, uri: Uri) {
         let Some(open) = self.documents.remove(&uri) else { return };
         self.importers.remove(&uri);
+        self.rests_on.remove(&uri);
         self.launched.remove(&path_of(&uri));
         self.watches.stop(&uri);
         self.confirmations.stop(&uri);
@@ -588,6 +594,7 @@ impl MainLoop {
         self.forget_imports_of_none();
         self.host.renew();
         self.sought.clear();
+        self.rests_on.clear();
         self.launched.clear();
         self.documents.shrink_to_fit();
         for (uri, open) in &mut self.documents {
@@ -850,7 +857,7 @@ impl MainLoop {
     fn forget_imports_of_none(&mut self) {
         let analysis = self.host.snapshot();
         let of_open = self.documents.values().filter_map(|open| analysis.imported_paths(open.file).ok());
-        let needed: HashSet<String> = of_open.flatten().collect();
+        let needed: HashSet<String> = of_open.flat_map(|paths| paths.to_vec()).collect();
         drop(analysis);
         let open: HashSet<String> = self.documents.keys().map(path_of).collect();
         let (kept, gone) = std::mem::take(&mut self.imported).into_iter().partition(|path| needed.contains(path));
@@ -871,20 +878,34 @@ impl MainLoop {
             }
         }
         self.sought.clear();
+        self.rests_on.clear();
         self.launched.clear();
         self.diagnose_all();
     }
 
+    /// Whether a document imports what it imported when its diagnostics were passed on last. In a repository that may be thousands of files, and an
+    /// edit must not pay for them.
+    fn rests_on_the_same(&self, diagnosed: &Diagnosed) -> bool {
+        self.rests_on.get(&diagnosed.uri).is_some_and(|(imports, imported)| {
+            Arc::ptr_eq(imports, &diagnosed.imports) && Arc::ptr_eq(imported, &diagnosed.imported)
+        })
+    }
+
     /// Passes diagnostics on, unless they are older than the document.
-    fn publish(
-        &mut self,
-        Diagnosed { uri, revision, outcome, imports, open: searches, callers, imported, launched_as: _ }: Diagnosed,
-    ) {
+    fn publish(&mut self, diagnosed: Diagnosed) {
+        let rests_on_the_same = self.rests_on_the_same(&diagnosed);
+        let Diagnosed { uri, revision, outcome, imports, open: searches, callers, imported, launched_as: _ } =
+            diagnosed;
         let Some(open) = self.documents.get_mut(&uri).filter(|open| open.revision == revision) else { return };
         match outcome {
             DiagnosisResult::Done(mut documents) => {
                 open.callers = callers;
-                self.importers.set(&uri, imports.iter().flatten().chain(&imported));
+                if rests_on_the_same {
+                    self.importers.unexpect(&uri);
+                } else {
+                    self.importers.set(&uri, imports.iter().flatten().chain(imported.iter()));
+                    self.rests_on.insert(uri.clone(), (imports, imported));
+                }
                 if open.notebook.as_mut().is_some_and(|notebook| notebook.retain_news(&mut documents)) {
                     self.outbox.send(ToClient::DiagnosticsChanged);
                 }

@@ -1,6 +1,7 @@
 //! Diagnostics of one version of one document, computed on a worker.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use tilefit_analysis::memory::OpenSearch;
 use tilefit_answers::panics::panic_message;
@@ -15,9 +16,9 @@ pub(crate) struct Diagnosed {
     pub(crate) revision: Revision,
     pub(crate) outcome: DiagnosisResult,
     /// Candidates of each import that is not known yet.
-    pub(crate) imports: Vec<Vec<String>>,
+    pub(crate) imports: Arc<Vec<Vec<String>>>,
     /// The files that it rests on.
-    pub(crate) imported: Vec<String>,
+    pub(crate) imported: Arc<Vec<String>>,
     /// The name of its module, where its kernels may be launched by others.
     pub(crate) launched_as: Option<String>,
     /// What its plans leave open.
