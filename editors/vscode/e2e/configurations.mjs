@@ -13,7 +13,7 @@ export async function configurations({ page, url, project, ok, shot, setTheme })
   await page.goto(url, { waitUntil: "domcontentloaded" });
   await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "autotuned.py" }).dblclick({ timeout: 60_000 });
   // The palette knows the commands of an extension once that runs.
-  await lens("SMEM").first().waitFor({ timeout: 60_000 });
+  await lens("of 227 KiB").first().waitFor({ timeout: 60_000 });
   await line("tl.cdiv(K").click();
   await palette("tilefit: Show configurations");
 

@@ -43,7 +43,8 @@ export async function confirming({ page, url, project, ok, shot }) {
   fs.writeFileSync(settings, JSON.stringify({ ...JSON.parse(before), "tilefit.confirm": "command", "tilefit.python": python }));
   await page.goto(url, { waitUntil: "domcontentloaded" });
   await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "copied.py" }).dblclick({ timeout: 60_000 });
-  await lens("SMEM").first().waitFor({ timeout: 60_000 });
+  // The kernel takes no memory, and has no lens; the item says what it is planned for.
+  await page.locator(".statusbar-item[id*='tilefit']", { hasText: "sm_90" }).first().waitFor({ timeout: 60_000 });
   await page.mouse.click(...(await word("def copy", "copy")));
   // VS Code shows it in the status bar, which leads to a notification with the button.
   const bar = page.locator(".statusbar-item", { hasText: "confirming copied.py" });

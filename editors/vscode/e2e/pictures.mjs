@@ -80,7 +80,7 @@ async function must(probe, what) {
 
 /** The compiler has confirmed the plan of the kernel, and what it says of that has been read. */
 async function confirm({ page, parts }) {
-  await must(() => parts.lens("SMEM").count(), "the lens");
+  await must(() => parts.lens("of 227 KiB").count(), "the lens");
   await page.mouse.click(...(await parts.word("def matmul", "matmul")));
   await parts.palette("tilefit: Confirm with the compiler");
   await must(() => parts.lens("confirmed").count(), "the word of the compiler");
@@ -161,7 +161,7 @@ const scenes = {
     top: 13,
     size: [1320, 640],
     async play({ page, parts }) {
-      await must(() => parts.lens("SMEM").count(), "the lens");
+      await must(() => parts.lens("of 227 KiB").count(), "the lens");
       await page.mouse.click(...(await parts.word("def product", "product")));
       await parts.palette("tilefit: Show memory map");
       await must(async () => (await parts.boxes())?.some((box) => box.includes("staging")), "the staging in the map");

@@ -200,7 +200,7 @@ async function author() {
   ok(await eventually(async () => /\d+ %/.test(await lens("Vec").innerText())), "and knows the text", said.slice(-10).join("\n"));
 
   await open("autotuned.py");
-  await lens("SMEM").first().waitFor();
+  await lens("of 227 KiB").first().waitFor();
   await line("tl.cdiv(K").click();
   await palette("tilefit: Show configurations");
   const caption = async () => (await panel("#configurations"))?.locator("caption").innerText();

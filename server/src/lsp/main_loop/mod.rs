@@ -51,6 +51,12 @@ use crate::settings::{Resolved, Settings};
 use crate::tree::OnDisk;
 use crate::{dumps, imports};
 
+/// The candidates of the imports of a document that are not known, and the files that it rests on.
+struct RestsOn {
+    imports: Arc<Vec<Vec<String>>>,
+    imported: Arc<Vec<String>>,
+}
+
 /// Messages that wait are taken together, so that a flood of edits costs one round of diagnostics; but no longer than this.
 const LONGEST_TURN: Duration = Duration::from_millis(50);
 
@@ -90,8 +96,8 @@ pub(crate) struct MainLoop {
     launched: HashSet<String>,
     /// Candidates of imports that were looked for, found or not.
     sought: HashSet<Vec<String>>,
-    /// What each document imported when its diagnostics were passed on last: what is not known of it, and the files that are.
-    rests_on: HashMap<Uri, (Arc<Vec<Vec<String>>>, Arc<Vec<String>>)>,
+    /// What each document imported when its diagnostics were passed on last.
+    rests_on: HashMap<Uri, RestsOn>,
     /// Paths of files that are known because others import them.
     imported: HashSet<String>,
     /// Paths of files that diagnostics of others rested on once.
@@ -886,7 +892,7 @@ impl MainLoop {
     /// Whether a document imports what it imported when its diagnostics were passed on last. In a repository that may be thousands of files, and an
     /// edit must not pay for them.
     fn rests_on_the_same(&self, diagnosed: &Diagnosed) -> bool {
-        self.rests_on.get(&diagnosed.uri).is_some_and(|(imports, imported)| {
+        self.rests_on.get(&diagnosed.uri).is_some_and(|RestsOn { imports, imported }| {
             Arc::ptr_eq(imports, &diagnosed.imports) && Arc::ptr_eq(imported, &diagnosed.imported)
         })
     }
@@ -904,7 +910,7 @@ impl MainLoop {
                     self.importers.unexpect(&uri);
                 } else {
                     self.importers.set(&uri, imports.iter().flatten().chain(imported.iter()));
-                    self.rests_on.insert(uri.clone(), (imports, imported));
+                    self.rests_on.insert(uri.clone(), RestsOn { imports, imported });
                 }
                 if open.notebook.as_mut().is_some_and(|notebook| notebook.retain_news(&mut documents)) {
                     self.outbox.send(ToClient::DiagnosticsChanged);
