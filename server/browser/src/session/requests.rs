@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tilefit_analysis::Cancellable;
-use tilefit_answers::capabilities::COMMANDS;
+use tilefit_answers::capabilities::{ADD_MISSING_VALUES, COMMANDS, SHOW_MEMORY_MAP};
 use tilefit_answers::ext::{self, ConfigurationsParams, MemoryMapParams, ViewFileTextParams};
 use tilefit_answers::{self as answers, ActionsAsked, UntoldHint, UntoldLens, View};
 
@@ -60,7 +60,9 @@ impl Session {
             "textDocument/codeLens" => self.of(
                 params,
                 |params: &ls_types::CodeLensParams| &params.text_document.uri,
-                |view, _| answers::code_lenses(view),
+                |view, _| {
+                    Ok(answers::code_lenses(view)?.map(|all| all.into_iter().map(with_command).collect::<Vec<_>>()))
+                },
             ),
             "codeLens/resolve" => self.resolve_lens(params),
             "textDocument/codeAction" => self.of(
@@ -117,7 +119,8 @@ impl Session {
     fn resolve_lens(&mut self, params: Value) -> Result<Value, Refusal> {
         let lens: CodeLens = read(params)?;
         match UntoldLens::of(&lens) {
-            Some(untold) => self.ask(untold.uri(), |view| answers::resolve_code_lens(view, lens.range, &untold)),
+            Some(untold) => self
+                .ask(untold.uri(), |view| Ok(answers::resolve_code_lens(view, lens.range, &untold)?.map(with_command))),
             None => to_value(lens),
         }
     }
@@ -157,6 +160,14 @@ impl Session {
 fn is_run_here(action: &CodeActionOrCommand) -> bool {
     let CodeActionOrCommand::CodeAction(CodeAction { command: Some(command), .. }) = action else { return false };
     COMMANDS.contains(&command.command.as_str())
+}
+
+/// Nobody writes missing values here but the quick fix: the lens that names them leads to the map, as the others do.
+fn with_command(mut lens: CodeLens) -> CodeLens {
+    if let Some(command) = lens.command.as_mut().filter(|command| command.command == ADD_MISSING_VALUES) {
+        command.command = SHOW_MEMORY_MAP.to_owned();
+    }
+    lens
 }
 
 fn to_value(answer: impl Serialize) -> Result<Value, Refusal> {
