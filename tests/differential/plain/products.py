@@ -239,6 +239,55 @@ def halves(d, acc, c, rows, BM, BN, stride, row_mask):
         d.store(d.address(f"{c} + {BN} // 2", rows, half, stride), cast_to(d, "right", c), d.both(row_mask, None))
 
 
+# ---- several products of one accumulator ------------------------------------------------------------------------------------
+def joined_products(r):
+    """Two or three products a round that add to one accumulator, one after the other or as a sum, and those of the next round to what they gave"""
+    d = Draft(r, r.choice(["dual_matmul_kernel", "low_rank_update", "real_imag_gemm", "residual_gemm"]))
+    group = d.group("dot")
+    out = d.pointer("c", d.group("out"))
+    M, N, K = d.integer("M"), d.integer("N"), d.integer("K")
+    BM, BN, BK = d.block("M", *SOME), d.block("N", *SOME), d.block("K", *DEPTH)
+    d.tile_of(BM, BK), d.tile_of(BK, BN)
+    program_tiles(d, M, N, BM, BN)
+    rows, row_mask = side(d, "m", "pid_m", BM, M)
+    cols, col_mask = side(d, "n", "pid_n", BN, N)
+    depth = d.arange("k", BK)
+    acc = d.zeros(d.pick("acc", "accumulator"), (BM, BN))
+    other_acc = d.zeros("acc_2", (BM, BN)) if d.chance(.2) else None
+    pairs = []
+    for word in ("ab", "cd", "ef")[:d.pick(2, 2, 2, 3)]:
+        left = ("x" if pairs and d.chance(.25) else d.pointer(word[0], group), *strides_of(d, word[0], "m", "k", K))
+        pairs.append((left, (d.pointer(word[1], group), *strides_of(d, word[1], "k", "n", N))))
+    with d.loop("k", K, BK) as at:
+        here = d.fresh("kk")
+        d(f"{here} = {at} + {depth}")
+        tiles = []
+        for (left, *of_left), (right, *of_right) in pairs:
+            if left == "x":
+                tile_a = tiles[0][0]
+            else:
+                tile_a = d.fresh(f"{left}_tile")
+                d(f"{tile_a} = {d.load(d.address(left, rows, here, *of_left))}")
+            tile_b = d.fresh(f"{right}_tile")
+            d(f"{tile_b} = {d.load(d.address(right, here, cols, *of_right))}")
+            if d.chance(.1):
+                d(f"{tile_b} = ({tile_b} * 2).to({right}.dtype.element_ty)")
+            tiles.append((tile_a, tile_b))
+        form = d.r.random()
+        if form < .3:
+            d(f"{acc} += {' + '.join(f'tl.dot({one}, {two})' for one, two in tiles)}")
+        elif form < .4:
+            d(f"first = tl.dot({tiles[0][0]}, {tiles[0][1]})", f"{acc} += tl.dot({tiles[1][0]}, {tiles[1][1]}, first)")
+        else:
+            for number, (one, two) in enumerate(tiles):
+                d.dot(one, two, other_acc if other_acc and number else acc, d.precision())
+    if other_acc:
+        d(f"{acc} = {acc} {d.pick('+', '*', '-')} {other_acc}")
+    epilogue(d, acc, rows, cols, row_mask, col_mask, BM, BN, d.group("float"), None)
+    write_result(d, acc, out, rows, cols, row_mask, col_mask, *strides_of(d, "c", "m", "n", N), BM, BN)
+    return d
+
+
 # ---- quantised products --------------------------------------------------------------------------------------------------
 def int4_matmul(r):
     """Weights of four bits, two or eight in an integer, with scales by group"""
@@ -1290,6 +1339,6 @@ def d_pointers(d, group):
     return [n for n, kind, detail in d.arguments if kind == "pointer" and detail == group]
 
 
-KINDS = {matmul: 17, int4_matmul: 4, scaled_matmul: 4, weight_only_8bit: 3, microscaled: 1, gated_mlp: 6, mlp_backward: 4, moe: 4, attention: 11, decoding: 3,
+KINDS = {matmul: 17, joined_products: 5, int4_matmul: 4, scaled_matmul: 4, weight_only_8bit: 3, microscaled: 1, gated_mlp: 6, mlp_backward: 4, moe: 4, attention: 11, decoding: 3,
          attention_backward: 9, chunk_state: 5, chunk_output: 3, chunk_backward: 4, triangular_inverse: 3, tma_matmul: 6, tma_attention: 3, tma_rows: 2,
          convolution: 3, small_products: 10}

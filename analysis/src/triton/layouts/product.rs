@@ -32,14 +32,14 @@ fn shared_out(mut rows: u32, mut columns: u32, num_warps: u32) -> Vec<u32> {
     warps
 }
 
-/// Of groups of four warps that compute 64 rows at once (`wgmma`).
-pub fn mma_v3_layout(shape: &[u32], operand_bits: u32, num_warps: u32, is_one_of_several: bool) -> Option<Layout> {
+/// Of groups of four warps that compute 64 rows at once (`wgmma`). `is_leading`: another product is computed from this one.
+pub fn mma_v3_layout(shape: &[u32], operand_bits: u32, num_warps: u32, is_leading: bool) -> Option<Layout> {
     let (rows, columns) = sides(shape, num_warps)?;
     let beside = (num_warps / (rows / 16).max(1)).max(1);
     let widest = (columns / beside).clamp(8, 256);
     let width = (1..=widest / 8).rev().map(|eighths| eighths * 8).find(|width| columns % width == 0)?;
     let mut warps_per_cta = vec![4, 1];
-    if is_one_of_several {
+    if is_leading {
         warps_per_cta = vec![num_warps, 1];
     }
     while warps_per_cta[0] * warps_per_cta[1] < num_warps {

@@ -30,7 +30,69 @@ enum Fate {
     Rescaled,
     /// Each round has one of its own.
     Fresh,
+    /// One of several that add to what is carried, one after the other.
+    Chained,
+    /// It is added to another one of the same round.
+    Summed,
     Other,
+}
+
+/// Where values of a loop's body come from, and where they go.
+struct Flow<'a> {
+    body: &'a Block,
+    /// By any of their results.
+    makers: HashMap<ValueId, &'a Op>,
+    uses: &'a HashMap<ValueId, Vec<(ValueId, usize)>>,
+}
+
+impl<'a> Flow<'a> {
+    fn of(body: &'a Block, uses: &'a HashMap<ValueId, Vec<(ValueId, usize)>>) -> Self {
+        let makers = body.ops.iter().flat_map(|op| op.results.iter().map(move |&result| (result, op)));
+        Flow { body, makers: makers.collect(), uses }
+    }
+
+    fn uses_of(&self, value: ValueId) -> &'a [(ValueId, usize)] {
+        self.uses.get(&value).map_or(&[], Vec::as_slice)
+    }
+
+    fn conversion(&self, value: ValueId) -> Option<&'a Op> {
+        self.makers.get(&value).copied().filter(|op| op.name == "convert_layout")
+    }
+
+    fn sum(&self, value: ValueId) -> Option<&'a Op> {
+        self.makers.get(&value).copied().filter(|op| op.name == "add")
+    }
+
+    /// Where a value goes, in whatever layout.
+    fn converted(&self, mut value: ValueId) -> ValueId {
+        while let &[(by, _)] = self.uses_of(value)
+            && self.conversion(by).is_some()
+        {
+            value = by;
+        }
+        value
+    }
+
+    /// Where it comes from.
+    fn unconverted(&self, mut value: ValueId) -> ValueId {
+        while let Some(op) = self.conversion(value) {
+            value = op.operands[0];
+        }
+        value
+    }
+
+    fn is_within(&self, value: ValueId) -> bool {
+        self.body.params.contains(&value) || self.makers.contains_key(&value)
+    }
+
+    /// From the round before, and nothing else is done with it.
+    fn is_carried_in(&self, value: ValueId) -> bool {
+        self.body.params.contains(&value) && self.uses_of(value).len() == 1
+    }
+
+    fn is_yielded(&self, value: ValueId) -> bool {
+        self.body.ops.last().is_some_and(|last| matches!(last.kind, Kind::Yield) && last.operands.contains(&value))
+    }
 }
 
 impl Stager<'_> {
@@ -244,26 +306,32 @@ impl Stager<'_> {
         let unit = |product: &Product| self.machine.unit(product);
         // Where tensor cores take operands from registers as well, nothing overlaps.
         let is_mixed = products.iter().any(|(_, _, product)| unit(product) != Unit::Tcgen05);
-        let made: HashSet<ValueId> = body.ops.iter().flat_map(|op| &op.results).copied().collect();
-        let within = |value: &ValueId| body.params.contains(value) || made.contains(value);
+        let flow = Flow::of(body, &self.uses);
+        let together = self.fates_together(products, &flow);
         let keeps = body.params.first().is_some_and(|index| self.program.keeping_accumulators.contains(index));
+        let mut staged = looped.staged.iter().flatten();
+        let is_bare = staged.all(|(_, staging)| staging.holds == Holds::Not);
         let mut found = HashMap::new();
         for (id, operands, product) in products.iter().filter(|(_, _, product)| unit(product) == Unit::Tcgen05) {
             work::spend(1);
             let sides = operands.iter().take(2).map(|&operand| {
                 let (root, _) = self.root(operand);
                 match looped.staging(root).map(|staging| staging.holds) {
-                    _ if !within(&root) => Holds::Surely,
+                    _ if !flow.is_within(root) => Holds::Surely,
                     Some(holds) if product.parts == 1 => holds,
                     _ => Holds::Not,
                 }
             });
             let sides: Vec<Holds> = sides.collect();
-            let holds = match self.fate(*id, operands, body, &made) {
+            let fate = together.get(id).copied().unwrap_or_else(|| self.fate(*id, operands, &flow));
+            let holds = match fate {
                 _ if is_mixed => Holds::Not,
                 // With one accumulator, what starts anew waits for the round before.
                 Fate::Fresh | Fate::Other if keeps => Holds::Perhaps,
                 Fate::Carried | Fate::Rescaled => Holds::Surely,
+                // Of a chain, the rounds of all overlap where a load of one is staged.
+                Fate::Chained if is_bare => Holds::Not,
+                Fate::Summed => Holds::Perhaps,
                 _ if sides.iter().all(|&side| side == Holds::Surely) => Holds::Surely,
                 Fate::Fresh if sides.contains(&Holds::Not) => Holds::Not,
                 _ => Holds::Perhaps,
@@ -273,39 +341,19 @@ impl Stager<'_> {
         found
     }
 
-    /// `made`: what the loop's body computes.
-    fn fate(&self, id: ValueId, operands: &[ValueId], body: &Block, made: &HashSet<ValueId>) -> Fate {
-        let uses = |value: ValueId| self.uses.get(&value).map_or(&[][..], Vec::as_slice);
-        let maker = |value: ValueId| body.ops.iter().find(|op| op.results.first() == Some(&value));
-        let conversion = |value: ValueId| maker(value).filter(|op| op.name == "convert_layout");
-        // Where it goes and where it comes from, in whatever layout.
-        let converted = |mut value: ValueId| {
-            while let &[(by, _)] = uses(value)
-                && conversion(by).is_some()
-            {
-                value = by;
-            }
-            value
+    fn fate(&self, id: ValueId, operands: &[ValueId], flow: &Flow) -> Fate {
+        let is_handed_on = |value: ValueId| {
+            let value = flow.converted(value);
+            flow.uses_of(value).len() == 1 && flow.is_yielded(value)
         };
-        let unconverted = |mut value: ValueId| {
-            while let Some(op) = conversion(value) {
-                value = op.operands[0];
-            }
-            value
-        };
-        let yielded = |value: ValueId| {
-            body.ops.last().is_some_and(|last| matches!(last.kind, Kind::Yield) && last.operands.contains(&value))
-        };
-        let is_handed_on = |value: ValueId| uses(converted(value)).len() == 1 && yielded(converted(value));
-        let is_param = |value: ValueId| body.params.contains(&value) && uses(value).len() == 1;
         // Of a loop that is unrolled, one round goes on with the result of the other one.
         let is_of_product = |value: ValueId| {
-            let is_product = |value: &ValueId| self.program.products.contains_key(&unconverted(*value));
-            is_product(&value) || maker(value).is_some_and(|by| by.name == "add" && by.operands.iter().any(is_product))
+            let is_product = |value: &ValueId| self.program.products.contains_key(&flow.unconverted(*value));
+            is_product(&value) || flow.sum(value).is_some_and(|by| by.operands.iter().any(is_product))
         };
-        let is_changed = |value: ValueId| made.contains(&value) && !is_of_product(value);
-        let fate_of = |acc: ValueId| match unconverted(acc) {
-            acc if is_param(acc) => Some(Fate::Carried),
+        let is_changed = |value: ValueId| flow.makers.contains_key(&value) && !is_of_product(value);
+        let fate_of = |acc: ValueId| match flow.unconverted(acc) {
+            acc if flow.is_carried_in(acc) => Some(Fate::Carried),
             acc if is_changed(acc) => Some(Fate::Rescaled),
             _ => None,
         };
@@ -313,15 +361,57 @@ impl Stager<'_> {
         if let Some(fate) = acc.filter(|_| is_handed_on(id)).and_then(fate_of) {
             return fate;
         }
-        let result = converted(id);
-        if let &[(by, _)] = uses(result)
-            && let Some(sum) = maker(by).filter(|op| op.name == "add" && is_handed_on(by))
+        let result = flow.converted(id);
+        if let &[(by, _)] = flow.uses_of(result)
+            && let Some(sum) = flow.sum(by).filter(|_| is_handed_on(by))
             && let Some(fate) = sum.operands.iter().filter(|&&it| it != result).find_map(|&it| fate_of(it))
         {
             return fate;
         }
-        let starts_within = acc.is_some_and(|acc| body.params.contains(&acc) || made.contains(&acc));
-        if starts_within || yielded(id) { Fate::Other } else { Fate::Fresh }
+        let starts_within = acc.is_some_and(|acc| flow.is_within(acc));
+        if starts_within || flow.is_yielded(id) { Fate::Other } else { Fate::Fresh }
+    }
+
+    /// Of products of which one adds to what another one gives.
+    fn fates_together(&self, products: &[Taker], flow: &Flow) -> HashMap<ValueId, Fate> {
+        // What a product adds to, and what comes of it.
+        let step = |(id, operands, _): &Taker| {
+            let result = flow.converted(*id);
+            let sum = flow.uses_of(result).iter().find_map(|&(by, _)| flow.sum(by));
+            let of_sum = sum.and_then(|sum| {
+                let other = sum.operands.iter().find(|&&it| it != result)?;
+                Some((flow.unconverted(*other), sum.results[0]))
+            });
+            of_sum.or_else(|| Some((flow.unconverted(*operands.get(2)?), *id)))
+        };
+        let steps: Vec<_> = products.iter().filter_map(|product| Some((product.0, step(product)?))).collect();
+        let by_start: HashMap<ValueId, ValueId> = steps.iter().map(|(_, step)| *step).collect();
+        let made_from: HashMap<ValueId, ValueId> = steps.iter().map(|(_, (from, to))| (*to, *from)).collect();
+        let end = |mut value: ValueId, next: &HashMap<ValueId, ValueId>| {
+            // A sum of two products leads from each of them to itself.
+            for _ in 0..steps.len() {
+                work::spend(1);
+                let Some(&further) = next.get(&value) else { break };
+                value = further;
+            }
+            value
+        };
+        let mut found = HashMap::new();
+        for &(id, (from, to)) in &steps {
+            let (first, last) = (end(from, &made_from), end(to, &by_start));
+            if (first, last) == (from, to) && !self.program.products.contains_key(&from) {
+                continue;
+            }
+            let is_chain = flow.is_carried_in(first) && flow.is_yielded(flow.converted(last));
+            found.insert(id, if is_chain { Fate::Chained } else { Fate::Summed });
+        }
+        // What another one adds to, without adding to anything itself.
+        for (id, ..) in products {
+            if by_start.contains_key(id) {
+                found.entry(*id).or_insert(Fate::Summed);
+            }
+        }
+        found
     }
 
     /// The compiler for AMD's newer devices leaves bytes free between rows.

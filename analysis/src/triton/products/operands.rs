@@ -119,8 +119,12 @@ impl Stager<'_> {
         }
         let is_by_rows = is_loaded && self.program.loads[&operand.root].runs_along != Some(1);
         if operand.nth == 0 && is_by_rows && operand.holds != Some(Holds::Surely) {
-            // It may be in tensor memory, which it is loaded for at once, or twice in shared memory.
-            return (0..2).for_each(|_| self.uncertain(ops, op, &operand, bytes));
+            // It may be in tensor memory, which it is loaded for at once, or twice in shared memory: all through the loop where rounds overlap.
+            let perhaps = || Bytes::Between(0, bytes, Reason::new(OPERAND));
+            return (0..2).for_each(|_| match overlap {
+                Holds::Not => self.uncertain(ops, op, &operand, bytes),
+                _ => self.carried(op, &operand, (operand.root, Lies::Passing), product, perhaps()),
+            });
         }
         if operand.nth == 0 && !is_loaded && is_here && !operand.is_turned {
             if self.of_products.contains(&operand.root) && self.machine.warps == 4 {
@@ -151,8 +155,11 @@ impl Stager<'_> {
             }
             (Holds::Surely, false) => self.carried(op, &operand, key, product, Bytes::Exactly(bytes)),
             _ => {
-                let perhaps = Bytes::Between(0, bytes, Reason::new(OPERAND));
-                self.carried(op, &operand, (operand.root, Lies::Passing), product, perhaps);
+                let perhaps = || Bytes::Between(0, bytes, Reason::new(OPERAND));
+                self.carried(op, &operand, (operand.root, Lies::Passing), product, perhaps());
+                if self.program.products.len() > 1 {
+                    self.carried(op, &operand, (operand.root, Lies::Passing), product, perhaps());
+                }
                 self.in_place(ops, op, &operand, product, operand.tile.bits < 32);
             }
         }
@@ -341,17 +348,25 @@ impl Stager<'_> {
     /// there.
     fn convert_result(&mut self, ops: &mut Vec<Op>, op: &mut Op, product: &Product) {
         let Some(&id) = op.results.first() else { return };
-        // One round of a loop that is unrolled goes on with the result of the other one as it is.
+        // One product of a round goes on with the result of the other one as it is.
         let is_round = |value: &ValueId| self.within.last().is_some_and(|within| within.contains(value));
         let of_other = |value: &ValueId| *value != id && self.of_products.contains(value) && !is_round(value);
-        let acc = op.operands.get(2).is_some_and(of_other);
-        let added = |by: &ValueId| self.sums.get(by).is_some_and(|sum| sum.iter().any(of_other));
-        let is_added = self.uses.get(&id).into_iter().flatten().any(|(by, _)| added(by));
-        // All rounds but the last one, which goes into no other product, have the warps along the rows (`warpsPerTileV3`).
-        let is_unrolled = self.program.is_unrolled
-            && self.machine.unit(product) == Unit::Wgmma
-            && (self.machine.warps > 4 || self.computes_otherwise(Unit::Wgmma));
-        if acc || is_added || is_unrolled {
+        let is_in_sums = |of: &dyn Fn(&ValueId) -> bool| {
+            let added = |by: &ValueId| self.sums.get(by).is_some_and(|sum| sum.iter().any(of));
+            op.operands.get(2).is_some_and(of) || self.uses.get(&id).into_iter().flatten().any(|(by, _)| added(by))
+        };
+        // All but the last one, which goes into no other product, have the warps along the rows (`warpsPerTileV3`); where there are fewer rows than
+        // warps for them, the last one has not.
+        let rows = product.result.shape.first().copied().unwrap_or(1);
+        let is_shared_out = rows < self.machine.warps.saturating_mul(16);
+        let of_round = |value: &ValueId| *value != id && self.of_products.contains(value);
+        let unit = self.machine.unit(product);
+        let is_of_round = is_in_sums(&of_round);
+        let is_turned_over = is_of_round && self.computes_otherwise(unit)
+            || unit == Unit::Wgmma
+                && (is_shared_out && is_of_round
+                    || self.program.is_unrolled && (is_shared_out || self.computes_otherwise(unit)));
+        if is_turned_over || is_in_sums(&of_other) {
             let Tile { shape, dtype, .. } = product.result.clone();
             let size = Bytes::Between(0, product.result.bytes(), Reason::new(OPERAND));
             let made = self.buffer(

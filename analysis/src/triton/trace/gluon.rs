@@ -866,8 +866,9 @@ impl Tracer<'_> {
         let Ok(shape) = super::registers::narrow(&shape) else { return self.choice_for(id) };
         // The compiler lays out those in another way of which one goes into another.
         let (is_alone, is_chained) = (here.len() <= 1, self.learnt.chained.contains(&id));
-        let either_way = |layout: &dyn Fn(bool) -> Option<Layout>| {
-            layout(is_chained).filter(|it| is_alone || is_chained || layout(true).as_ref() == Some(it))
+        let is_leading = self.learnt.leading.contains(&id);
+        let either_way = |layout: &dyn Fn(bool) -> Option<Layout>, is_other: bool| {
+            layout(is_other).filter(|it| is_alone || is_chained || layout(true).as_ref() == Some(it))
         };
         let (warps, bits) = (self.warps as u32, product.operands[0].bits);
         let layout = match machine.unit(product) {
@@ -879,8 +880,8 @@ impl Tracer<'_> {
                 mma_v2_layout(&shape, warps, false)
                     .filter(|it| agree && mma_v2_layout(&shape, warps, true).as_ref() == Some(it))
             }
-            Unit::TensorCores if agree => either_way(&|chained| mma_v2_layout(&shape, warps, chained)),
-            Unit::Wgmma => either_way(&|chained| mma_v3_layout(&shape, bits, warps, chained)),
+            Unit::TensorCores if agree => either_way(&|chained| mma_v2_layout(&shape, warps, chained), is_chained),
+            Unit::Wgmma => either_way(&|leading| mma_v3_layout(&shape, bits, warps, leading), is_leading),
             Unit::Tcgen05 if self.launch.dialect == Dialect::Triton => {
                 return self
                     .rows_of_threads(&product.result.shape, Dtype::named("float32"))

@@ -195,16 +195,18 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         tracer.kernel(ast);
         tracer.forget_unneeded_products();
         let (chained, related) = (tracer.chained_products(), tracer.related_products());
+        let leading = tracer.leading_products();
         let is_settled = !tracer.is_overrated
             && tracer.products == learnt.products
             && chained == learnt.chained
+            && leading == learnt.leading
             && related == learnt.related
             && tracer.accesses == learnt.accesses;
         if is_settled {
             return tracer.finish();
         }
         let Tracer { learnt: Learnt { guesses, .. }, products, accesses, .. } = tracer;
-        learnt = Learnt { guesses, products, chained, related, accesses };
+        learnt = Learnt { guesses, products, chained, leading, related, accesses };
     }
     // What is still not known to hold is not known.
     learnt.accesses.clear();
@@ -223,6 +225,8 @@ struct Learnt {
     products: HashMap<u32, Vec<(ValueId, Vec<u64>)>>,
     /// Those of them that go into another one of their block, or that another one goes into.
     chained: BTreeSet<ValueId>,
+    /// Those that go into another one, wherever it stands.
+    leading: BTreeSet<ValueId>,
     related: Related,
     accesses: Accesses,
 }
@@ -531,6 +535,29 @@ impl Tracer<'_> {
             }
         }
         chained
+    }
+
+    /// Products from which another one is computed, or a loop or a branch with one in it is started (`warpsPerTileV3` in `AccelerateMatmul.cpp`).
+    /// What loops and branches hand out is not followed.
+    fn leading_products(&self) -> BTreeSet<ValueId> {
+        fn reach(block: &Block, is_reached: bool, reached: &mut HashSet<ValueId>) {
+            for op in &block.ops {
+                work::spend(1);
+                let is_reached = is_reached || op.operands.iter().any(|operand| reached.contains(operand));
+                if is_reached {
+                    reached.extend(&op.results);
+                }
+                op.kind.blocks().into_iter().for_each(|inner| reach(inner, is_reached, reached));
+            }
+        }
+        let Some(body) = self.blocks.last() else { return BTreeSet::new() };
+        let products: BTreeSet<ValueId> = self.products.values().flatten().map(|(id, _)| *id).collect();
+        let leads = |product: &ValueId| {
+            let mut reached = HashSet::from([*product]);
+            reach(body, false, &mut reached);
+            products.iter().any(|other| other != product && reached.contains(other))
+        };
+        products.iter().filter(|product| leads(product)).copied().collect()
     }
 
     /// Of loops that load through pointers alone the compiler makes no tasks: they take what others take.
