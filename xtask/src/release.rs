@@ -43,6 +43,8 @@ const EXTENSION: u64 = 10 << 20;
 
 /// The profile of releases.
 const DIST: &str = "dist";
+/// That of tests of what is packaged: built in less time, and larger.
+pub(crate) const QUICK: &str = "quick";
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -55,9 +57,8 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// For the tests: built in less time, and larger.
     pub(crate) fn quick() -> Options {
-        Options { profile: "release".to_owned(), target: None }
+        Options { profile: QUICK.to_owned(), target: None }
     }
 }
 

@@ -10,9 +10,11 @@ use xshell::cmd;
 use crate::debian::{self, Tool};
 use crate::test::Outcome;
 use crate::vscode::NPM;
-use crate::{Workspace, book, browser, vscode};
+use crate::{Workspace, book, browser, release, vscode};
 
 const TARGET: &str = "wasm32-unknown-unknown";
+/// The profile of what is published.
+const PROFILE: &str = "wasm";
 
 /// Where the source of Rust's library is, below the folder of a compiler.
 const LIBRARY: &str = "lib/rustlib/src/rust/library";
@@ -33,7 +35,7 @@ struct Toolchain {
 
 /// Answers where the site is.
 pub(crate) fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
-    let module = module(workspace, &toolchain(workspace)?)?;
+    let module = module(workspace, &toolchain(workspace)?, PROFILE)?;
     make(workspace, &module)
 }
 
@@ -44,7 +46,7 @@ pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
         Ok(prepared) => prepared,
         Err(error) => return Ok(Outcome::Skipped(format!("{error:#}"))),
     };
-    let module = module(workspace, &toolchain)?;
+    let module = module(workspace, &toolchain, release::QUICK)?;
     let site = make(workspace, &module)?;
     let shell = &workspace.shell;
     let _folder = shell.push_dir("editors/playground");
@@ -92,28 +94,29 @@ fn make(workspace: &Workspace, module: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// The server as WebAssembly.
-fn module(workspace: &Workspace, toolchain: &Toolchain) -> anyhow::Result<PathBuf> {
+fn module(workspace: &Workspace, toolchain: &Toolchain, profile: &str) -> anyhow::Result<PathBuf> {
     let Toolchain { cargo, rustc, clang, ar, linker } = toolchain;
     let target = workspace.target.join("wasm");
     let headers = c_headers(workspace)?;
-    let mut build = cmd!(workspace.shell, "{cargo} build --package tilefit-browser --profile wasm --target {TARGET}")
-        .args(["-Z", "build-std=std,panic_unwind", "--target-dir"])
-        .arg(&target)
-        .env("RUSTC", rustc)
-        // `build-std` and the flags below are not in stable releases.
-        .env("RUSTC_BOOTSTRAP", "1")
-        // A panic of a kernel is caught. Where in the sources it was is not worth its bytes.
-        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-C panic=unwind -Z location-detail=none")
-        .env("CC_wasm32_unknown_unknown", clang)
-        .env("AR_wasm32_unknown_unknown", ar)
-        .env("CFLAGS_wasm32_unknown_unknown", format!("-I{}", headers.display()))
-        // Of the cargo that runs this.
-        .env_remove("LD_LIBRARY_PATH");
+    let mut build =
+        cmd!(workspace.shell, "{cargo} build --package tilefit-browser --profile {profile} --target {TARGET}")
+            .args(["-Z", "build-std=std,panic_unwind", "--target-dir"])
+            .arg(&target)
+            .env("RUSTC", rustc)
+            // `build-std` and the flags below are not in stable releases.
+            .env("RUSTC_BOOTSTRAP", "1")
+            // A panic of a kernel is caught. Where in the sources it was is not worth its bytes.
+            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-C panic=unwind -Z location-detail=none")
+            .env("CC_wasm32_unknown_unknown", clang)
+            .env("AR_wasm32_unknown_unknown", ar)
+            .env("CFLAGS_wasm32_unknown_unknown", format!("-I{}", headers.display()))
+            // Of the cargo that runs this.
+            .env_remove("LD_LIBRARY_PATH");
     if let Some(linker) = linker {
         build = build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
     }
     build.run()?;
-    Ok(target.join(TARGET).join("wasm/tilefit_browser.wasm"))
+    Ok(target.join(TARGET).join(profile).join("tilefit_browser.wasm"))
 }
 
 /// Those of a C library for WebAssembly, as far as the parser needs one; a crate of tree-sitter has them.

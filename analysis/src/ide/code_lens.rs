@@ -9,7 +9,7 @@ use crate::db::{self, Dumped};
 use crate::printed::Match;
 
 use super::language::{Memory, View};
-use super::{Context, PlacedUnit, configurations, confirmation, diagnostics};
+use super::{Context, PlacedUnit, configurations, confirmation, diagnostics, formatting};
 
 /// A place for a lens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,7 +124,7 @@ pub(crate) fn code_lens(context: &Context<'_>, lens: CodeLens) -> Option<LensTex
             let kernels = context.language(placed.unit).kernels_of(context, placed.unit, kernels);
             let title = fill(context, &placed, &kernels);
             if title.is_empty()
-                && let Some(title) = missing(context, &placed, &kernels)
+                && let Some(title) = missing(context, &placed, &kernels, false)
             {
                 return Some(LensText { title, command: LensCommand::AddMissingValues });
             }
@@ -141,11 +141,26 @@ pub(crate) fn code_lens(context: &Context<'_>, lens: CodeLens) -> Option<LensTex
     }
 }
 
+/// What is said of the kernels of each line, from 1: how full their memories are, else what they lack.
+pub(crate) fn in_words(context: &Context<'_>) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for placed in context.units() {
+        for Group { range, kernels } in groups(context, &placed) {
+            let kernels = context.language(placed.unit).kernels_of(context, placed.unit, kernels);
+            let filled = Some(fill(context, &placed, &kernels)).filter(|filled| !filled.is_empty());
+            let said = filled.or_else(|| missing(context, &placed, &kernels, true));
+            found.extend(said.map(|said| (context.line(range.start), said)));
+        }
+    }
+    found
+}
+
 /// The edit that gives the kernel around an offset all values that it lacks.
 pub(crate) fn missing_values(context: &Context<'_>, offset: usize) -> Option<(TextRange, String)> {
     let placed = context.units_in(TextRange::empty(offset)).next()?;
     let kernels = context.language(placed.unit).kernels(context, placed.unit);
-    kernels.iter().find_map(|kernel| kernel.missing(context, &placed)).map(|missing| missing.edit())
+    let mut asked = kernels.iter().filter(|kernel| kernel.may_matter(context, &placed));
+    asked.find_map(|kernel| kernel.missing(context, &placed)).map(|missing| missing.edit())
 }
 
 /// What a lens for a memory map speaks of, and whether that is whole; `edited` is where the newest edit was.
@@ -190,17 +205,21 @@ fn open_dump(context: &Context<'_>, dumped: &Dumped<'_>) -> LensText {
     LensText { title: title.to_owned(), command }
 }
 
-/// `give BLOCK_M, BLOCK_N values to see its memory`
-fn missing(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>]) -> Option<String> {
+/// `to see its memory, give BLOCK_M and BLOCK_N values`; of kernels that may take next to nothing only where all are asked for.
+fn missing(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>], of_all: bool) -> Option<String> {
     const NAMED: usize = 8;
     let mut names: Vec<String> = Vec::new();
-    for missing in kernels.iter().flatten().filter_map(|kernel| kernel.missing(context, placed)) {
+    let asked = kernels.iter().flatten().filter(|kernel| of_all || kernel.may_matter(context, placed));
+    for missing in asked.filter_map(|kernel| kernel.missing(context, placed)) {
         names.extend(missing.names);
     }
     let (named, more) = names.split_at(names.len().min(NAMED));
-    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
     let plural = if names.len() == 1 { "a value" } else { "values" };
-    (!names.is_empty()).then(|| format!("give {}{more} {plural} to see its memory", named.join(", ")))
+    let listed = match more {
+        [] => formatting::listed(named),
+        more => format!("{} and {} more", named.join(", "), more.len()),
+    };
+    (!names.is_empty()).then(|| format!("to see its memory, give {listed} {plural}"))
 }
 
 /// Of a kernel all memories, of many different ones those of the fullest.

@@ -107,6 +107,16 @@ pub(crate) fn range(start: u64, end: u64, unit: &str) -> String {
     if unit == "bytes" { format!("[{start:#x}, {end:#x})") } else { format!("[{start}, {end})") }
 }
 
+/// `a`, `a and b`, `a, b and c`
+pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
 /// How much of a capacity is used, rounded up: nothing that is used is 0 %.
 pub(crate) fn percent(used: u64, capacity: u64) -> u64 {
     used.saturating_mul(100).div_ceil(capacity.max(1))

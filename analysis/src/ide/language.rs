@@ -142,9 +142,14 @@ pub(crate) trait KernelView {
     /// How full they are, in the words of a lens; empty where there is nothing to say.
     fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String;
 
-    /// What has to be given before anything is known of its memory, where that matters.
+    /// What has to be given before anything is known of its memory.
     fn missing(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Option<Missing> {
         None
+    }
+
+    /// Whether it may take so much that its author should be asked for what is missing.
+    fn may_matter(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> bool {
+        true
     }
 
     /// Who has which addresses of each memory.

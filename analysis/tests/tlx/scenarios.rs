@@ -282,5 +282,5 @@ def kernel(M: tl.constexpr, STAGES: tl.constexpr, GROUP: tl.constexpr):
     expect!["the first 1024 configurations · 32 KiB of 227 KiB · all fit · room for 6 blocks/SM · assumes sm_100"]
         .assert_eq(&lens(&kernel(many)));
     let unknown = "[triton.Config({\"M\": m, \"STAGES\": depth()}) for m in [64, 128]]";
-    expect!["give STAGES a value to see its memory"].assert_eq(&lens(&kernel(unknown)));
+    expect!["to see its memory, give STAGES a value"].assert_eq(&lens(&kernel(unknown)));
 }

@@ -294,6 +294,44 @@ fn an_overflow_is_shown_with_its_peak_and_a_bar() {
     assert_eq!(tilefit(&root, &["check", "--exit-zero", "overflow.py"]).code, Some(0));
 }
 
+/// Neither "no errors" nor rows without a number where nothing is known.
+#[test]
+fn a_kernel_that_could_not_be_sized_is_not_passed_as_right() {
+    const COPY: &[u8] = b"\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy(x, y, N: tl.constexpr, M: tl.constexpr):
+    rows = tl.arange(0, N)[:, None]
+    tl.store(y + tl.arange(0, N), tl.sum(tl.load(x + rows + tl.arange(0, M)), 1))
+";
+    let root = directory("unsized", &[("copy.py", COPY)]);
+    check(
+        &root,
+        &["check", "copy.py"],
+        &expect![[r#"
+            copy.py:6: copy (sm_100, triton 3.9, partial)
+              to see its memory, give N and M values
+
+            Checked 1 kernel in 1 file: 1 of 1 kernel could not be sized.
+            exit 0
+        "#]],
+    );
+    check(
+        &root,
+        &["check", "--fail-on-partial", "."],
+        &expect![[r#"
+            copy.py:6: copy (sm_100, triton 3.9, partial)
+              to see its memory, give N and M values
+
+            Checked 1 kernel in 1 file: 1 of 1 kernel could not be sized.
+            exit 1
+        "#]],
+    );
+}
+
 #[test]
 fn what_fits_only_packed_is_a_warning_unless_the_planner_is_given() {
     let root = directory("chained", &[("chained.py", CHAINED)]);

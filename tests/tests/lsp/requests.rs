@@ -162,7 +162,7 @@ fn a_lens_writes_the_values_that_are_missing() {
     let mut client = with_document(PRODUCT);
     let lenses = result(&mut client, "textDocument/codeLens", json!({ "textDocument": document() }));
     let command = &lenses[0]["command"];
-    assert_eq!(command["title"], "give a, b, M, N, FLAG values to see its memory");
+    assert_eq!(command["title"], "to see its memory, give a, b, M, N and FLAG values");
     let run = json!({ "command": command["command"], "arguments": command["arguments"] });
     assert_eq!(result(&mut client, "workspace/executeCommand", run), Value::Null);
     let asked = client.server_request("workspace/applyEdit");

@@ -223,10 +223,13 @@ impl KernelView for View<'_> {
     }
 
     fn missing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<Missing> {
-        // Most that do not multiply take next to nothing.
+        missing(context, placed, self.0)
+    }
+
+    /// Most that do not multiply take next to nothing.
+    fn may_matter(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> bool {
         let multiplies = self.0.traced.program.multiplies || context.text_of(placed).contains("dot(");
-        let matters = multiplies || self.0.dialect != trace::Dialect::Triton;
-        if matters { missing(context, placed, self.0) } else { None }
+        multiplies || self.0.dialect != trace::Dialect::Triton
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {

@@ -8,7 +8,7 @@ use crate::eval::Constant;
 use crate::ide::diagnostics::Diagnostic;
 use crate::ide::traced::lens::{self, InForce};
 use crate::ide::traced::scenarios::display;
-use crate::ide::{Context, PlacedUnit};
+use crate::ide::{Context, PlacedUnit, formatting};
 use crate::triton::assumed;
 use crate::triton::scenario::Scenario;
 
@@ -20,12 +20,12 @@ const MOST_LINES: usize = 24;
 pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_>) -> Option<String> {
     let weighed = in_force(context, unit)?;
     let (came_to, names) = (&weighed.came_to, names(weighed));
-    let open = names.join(", ");
+    let open = format!("{} {}", formatting::listed(&names), if names.len() == 1 { "is" } else { "are" });
     let arch = kernel.arch;
     let said = match (came_to.verdict, came_to.smem.1) {
         (Verdict::Fits, Some(0)) => return None,
-        (Verdict::Fits, Some(_)) => format!("{} whatever {open} is", lens::bytes(kernel, came_to.smem)?),
-        (Verdict::Exceeds, _) => format!("exceeds {arch} whatever {open} is ⚠"),
+        (Verdict::Fits, Some(_)) => format!("{} whatever {open}", lens::bytes(kernel, came_to.smem)?),
+        (Verdict::Exceeds, _) => format!("exceeds {arch} whatever {open} ⚠"),
         (Verdict::Depends, _) => match limit(weighed, &names) {
             Some(limit) => format!("fits {arch} up to {limit}"),
             None => {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::KernelSummary;
 
-use super::{Checked, Run};
+use super::{Checked, Run, is_partial};
 use crate::cli::columns::aligned;
 use crate::cli::usage;
 use crate::terminal::wrapped;
@@ -20,7 +20,13 @@ pub(super) fn findings(checked: &Checked) -> String {
 pub(super) fn bars(checked: &Checked) -> String {
     let mut text = String::new();
     for (kernel, others) in alike(&checked.kernels) {
-        let _ = write!(text, "{}{}", usage::heading(&checked.path, kernel, others), usage::bars(kernel));
+        let said = checked.in_words.get(&kernel.line).map_or("how much it takes is not known", String::as_str);
+        let is_known = kernel.spaces.values().any(|space| space.used.or(space.bounds.map(|it| it.low)) > Some(0));
+        let bars = match is_partial(kernel) && !is_known {
+            true => format!("  {said}\n"),
+            false => usage::bars(kernel),
+        };
+        let _ = write!(text, "{}{bars}", usage::heading(&checked.path, kernel, others));
     }
     if !text.is_empty() {
         text.push('\n');
@@ -57,7 +63,7 @@ pub(super) fn statistics(run: &Run) -> String {
 }
 
 /// One line: what was checked, what was found, and what of it is not shown.
-pub(super) fn summary(run: &Run, least: Severity, width: usize) -> String {
+pub(super) fn summary(run: &Run, least: Severity, has_bars: bool, width: usize) -> String {
     let mut found: Vec<String> =
         (!run.failures.is_empty()).then(|| plural(run.failures.len(), "failure")).into_iter().collect();
     let mut hidden = Vec::new();
@@ -68,6 +74,11 @@ pub(super) fn summary(run: &Run, least: Severity, width: usize) -> String {
             _ if severity >= least => found.push(plural(count, name)),
             _ => hidden.push(plural(count, name)),
         }
+    }
+    // Nothing is known to be right of what has no size.
+    let partial = run.partial();
+    if partial > 0 {
+        found.push(format!("{partial} of {} could not be sized", plural(run.kernels().count(), "kernel")));
     }
     if found.is_empty() {
         found.push(if least >= Severity::Error { "no errors" } else { "no errors or warnings" }.to_owned());
@@ -80,13 +91,8 @@ pub(super) fn summary(run: &Run, least: Severity, width: usize) -> String {
     if !hidden.is_empty() {
         let _ = write!(text, " Not shown: {} (--severity hint shows them).", hidden.join(", "));
     }
-    let is_partial = |kernel: &&KernelSummary| matches!(kernel.status, "partial" | "not-modelled");
-    match run.kernels().filter(is_partial).count() {
-        0 => {}
-        1 => text.push_str(" 1 kernel is only partly analysed (see not-modelled)."),
-        partial => {
-            let _ = write!(text, " {partial} kernels are only partly analysed (see not-modelled).");
-        }
+    if partial > 0 && !has_bars {
+        text.push_str(" `--usage` says what they lack.");
     }
     wrapped(&text, width, "") + "\n"
 }

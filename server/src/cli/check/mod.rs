@@ -10,6 +10,7 @@ mod reported;
 mod sarif;
 mod watch;
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -42,6 +43,9 @@ pub(super) struct Arguments {
     /// Exit with 0 even when there are errors
     #[arg(long)]
     exit_zero: bool,
+    /// Exit with 1 also where a kernel could not be sized
+    #[arg(long, conflicts_with = "exit_zero")]
+    fail_on_partial: bool,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
@@ -128,6 +132,7 @@ fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
     let mut run = Run { found: files.len(), failures, ..Run::default() };
     let shown = Shown::of(arguments, files.len());
     let progress = progress(if arguments.quiet { 0 } else { files.len() });
+    progress.tick();
     if arguments.fix {
         // What is fixed in one file may be imported by the others.
         let fix = |path: &PathBuf| isolated(path, || fix::fix(path, &projects.of_file(path).config));
@@ -174,8 +179,9 @@ fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
             Format::Github => github::report(&run) + &summary(&run, &shown, arguments),
         });
     }
-    let is_wrong =
-        run.count(Severity::Error) > 0 || run.findings().any(|finding| finding.code == Code::CompilerDiffers);
+    let is_wrong = run.count(Severity::Error) > 0
+        || arguments.fail_on_partial && run.partial() > 0
+        || run.findings().any(|finding| finding.code == Code::CompilerDiffers);
     let fails = is_wrong && !arguments.exit_zero && !arguments.write_baseline;
     Ok(match (run.failures.is_empty(), fails) {
         (false, _) => ExitCode::from(FAILURE),
@@ -195,7 +201,7 @@ fn summary(run: &Run, shown: &Shown, arguments: &Arguments) -> String {
         warn(&format!("no Python files with kernels found under {}", paths.join(", ")));
         return String::new();
     }
-    human::summary(run, shown.least, shown.width)
+    human::summary(run, shown.least, shown.bars, shown.width)
 }
 
 /// What people see of each file while the others are checked.
@@ -272,6 +278,11 @@ impl Run {
         self.files.iter().flat_map(|file| &file.kernels)
     }
 
+    /// Kernels of which it is not known what they take.
+    fn partial(&self) -> usize {
+        self.kernels().filter(|kernel| is_partial(kernel)).count()
+    }
+
     fn count(&self, severity: Severity) -> usize {
         self.findings().filter(|finding| finding.severity == severity).count()
     }
@@ -285,6 +296,13 @@ struct Checked {
     names: Vec<String>,
     /// Kernels that do not parse, in sentences for the user.
     unread: Vec<String>,
+    /// What is said of kernels whose size is not known, by their lines; only where memories are shown.
+    in_words: HashMap<usize, String>,
+}
+
+/// Whether it is not known what a kernel takes.
+fn is_partial(kernel: &KernelSummary) -> bool {
+    matches!(kernel.status, "partial" | "not-modelled")
 }
 
 /// A bug that one file brings out does not keep the others from being checked.
@@ -336,5 +354,16 @@ fn check(path: String, source: &Source, reported: &Reported, shown: &Shown) -> C
     let mut kernels = source.ask(|analysis, file| analysis.summaries(file));
     let names = kernels.iter().map(|kernel| kernel.name.clone()).collect();
     kernels.retain(|kernel| reported.kernels.include(&kernel.name));
-    Checked { unread: source.syntax_errors(&path), path, findings, kernels, names }
+    let in_words = match shown.bars && kernels.iter().any(is_partial) {
+        true => source.ask(|analysis, file| analysis.in_words(file)),
+        false => Vec::new(),
+    };
+    Checked {
+        unread: source.syntax_errors(&path),
+        path,
+        findings,
+        kernels,
+        names,
+        in_words: in_words.into_iter().collect(),
+    }
 }
