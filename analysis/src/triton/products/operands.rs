@@ -55,6 +55,13 @@ impl Stager<'_> {
             let made = self.buffer(op.at, "barrier of `tl.dot`", (vec![1], "int64", size, 16, Use::Barrier));
             op.operands.extend(&made.results);
             ops.push(made);
+            if around.is_some_and(|around| around.overlaps.values().any(|&overlap| overlap == Holds::Surely)) {
+                // In front of a loop of which other products overlap, some of a round is done once more.
+                let perhaps = Bytes::Between(0, BARRIER_BYTES, Reason::new(COPIES));
+                let made = self.buffer(op.at, "barrier of `tl.dot`", (vec![1], "int64", perhaps, 16, Use::Barrier));
+                op.operands.extend(&made.results);
+                self.hoisted.push((ValueId(u32::MAX), made));
+            }
         }
         if unit != Unit::Tcgen05 {
             self.convert_result(ops, &mut op, product);
@@ -295,7 +302,8 @@ impl Stager<'_> {
                 _ if is_cast
                     || is_alone
                     || product.stays[operand.nth]
-                    || self.through_descriptor.contains(&operand.root) =>
+                    || self.through_descriptor.contains(&operand.root)
+                    || self.is_taken_otherwise(operand.root) =>
                 {
                     self.uncertain(ops, op, &operand, most);
                 }
@@ -337,6 +345,12 @@ impl Stager<'_> {
         };
         let lies = self.swizzled_for(op, &operand, product);
         self.keep(ops, op, &operand, product, (lies, size));
+    }
+
+    /// Whether tensor cores that read their operands from shared memory take it as well: where it is brought there for the others is not known.
+    fn is_taken_otherwise(&self, load: ValueId) -> bool {
+        let units = self.takers(load).0.into_iter().filter_map(|taker| self.program.products.get(&taker.product));
+        units.into_iter().any(|product| self.machine.unit(product).is_asynchronous())
     }
 
     /// Whether some product is computed by other instructions than these.
