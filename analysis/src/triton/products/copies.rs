@@ -368,7 +368,11 @@ impl Stager<'_> {
         {
             return fate;
         }
-        let starts_within = acc.is_some_and(|acc| flow.is_within(acc));
+        // What is carried may be used for other things as well.
+        let sum = flow.uses_of(result).iter().find_map(|&(by, _)| flow.sum(by));
+        let is_param = |value: &ValueId| flow.body.params.contains(&flow.unconverted(*value));
+        let starts_within =
+            acc.is_some_and(|acc| flow.is_within(acc)) || sum.is_some_and(|sum| sum.operands.iter().any(is_param));
         if starts_within || flow.is_yielded(id) { Fate::Other } else { Fate::Fresh }
     }
 
