@@ -61,7 +61,7 @@ pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
 
 /// Screenshots into `folder`, in light and dark.
 pub(crate) fn pictures(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
-    let site = build(workspace)?;
+    let site = make(workspace, &module(workspace, &toolchain(workspace)?, release::QUICK)?)?;
     script(workspace, "pictures.mjs", &site, &browser::chromium(workspace)?, folder)
 }
 
