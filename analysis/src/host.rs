@@ -392,8 +392,8 @@ features! {
     code_lens(lens: ide::CodeLens) -> Option<ide::LensText> = ide::code_lens::code_lens;
     /// The edit that gives the kernel around a byte offset all values that it lacks.
     missing_values(offset: usize) -> Option<(tilefit_syntax::TextRange, String)> = ide::code_lens::missing_values;
-    /// What is said of the kernels of each line, from 1: how full their memories are, else what they lack.
-    in_words() -> Vec<(usize, String)> = ide::code_lens::in_words;
+    /// What is said of the kernels of each line of a cell, both from 1: how full their memories are, else what they lack.
+    in_words() -> Vec<((Option<usize>, usize), String)> = ide::code_lens::in_words;
     /// What a lens for a memory map speaks of, and whether its text is whole, where `edited` is the place of the newest edit.
     spoken(lens: ide::CodeLens, edited: Option<usize>) -> Option<ide::Spoken> = ide::code_lens::spoken;
     /// Programs, kernels and their tiles.

@@ -141,15 +141,16 @@ pub(crate) fn code_lens(context: &Context<'_>, lens: CodeLens) -> Option<LensTex
     }
 }
 
-/// What is said of the kernels of each line, from 1: how full their memories are, else what they lack.
-pub(crate) fn in_words(context: &Context<'_>) -> Vec<(usize, String)> {
+/// What is said of the kernels of each line of a cell, both from 1: how full their memories are, else what they lack.
+pub(crate) fn in_words(context: &Context<'_>) -> Vec<((Option<usize>, usize), String)> {
     let mut found = Vec::new();
     for placed in context.units() {
         for Group { range, kernels } in groups(context, &placed) {
             let kernels = context.language(placed.unit).kernels_of(context, placed.unit, kernels);
             let filled = Some(fill(context, &placed, &kernels)).filter(|filled| !filled.is_empty());
             let said = filled.or_else(|| missing(context, &placed, &kernels, true));
-            found.extend(said.map(|said| (context.line(range.start), said)));
+            let place = (context.cell(placed.start), context.line(range.start));
+            found.extend(said.map(|said| (place, said)));
         }
     }
     found

@@ -293,7 +293,7 @@ def kernel(N: tl.constexpr):
         let _ = writeln!(out, "\n{}", hover.markdown);
     }
     expect![[r#"
-        lens: 2 of 3 configurations · at most 512 of 512 columns · all of these fit
+        lens: 2 of 3 configurations known · at most 512 of 512 columns · all of these fit
         hint: spec 160 cols unused
         hint: qk @0 +128 cols
         hint: p @128 +32 cols

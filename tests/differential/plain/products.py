@@ -51,6 +51,17 @@ def side(d, word, pid, block, size):
     return offsets, d.mask(word, offsets, size) if d.chance(.6) else None
 
 
+def tile_of_product(d, M, N):
+    """The blocks of a product, and where a tile of its result is"""
+    BM, BN, BK = d.block("M", *SOME), d.block("N", *SOME), d.block("K", *DEPTH)
+    d.tile_of(BM, BK), d.tile_of(BK, BN)
+    program_tiles(d, M, N, BM, BN)
+    rows, row_mask = side(d, "m", "pid_m", BM, M)
+    cols, col_mask = side(d, "n", "pid_n", BN, N)
+    depth = d.arange("k", BK)
+    return (BM, BN, BK), (rows, row_mask), (cols, col_mask), depth
+
+
 # ---- epilogues -----------------------------------------------------------------------------------------------------------
 def activation(d, acc):
     name = d.pick("relu", "leaky_relu", "silu", "gelu", None, None)
@@ -246,28 +257,24 @@ def joined_products(r):
     group = d.group("dot")
     out = d.pointer("c", d.group("out"))
     M, N, K = d.integer("M"), d.integer("N"), d.integer("K")
-    BM, BN, BK = d.block("M", *SOME), d.block("N", *SOME), d.block("K", *DEPTH)
-    d.tile_of(BM, BK), d.tile_of(BK, BN)
-    program_tiles(d, M, N, BM, BN)
-    rows, row_mask = side(d, "m", "pid_m", BM, M)
-    cols, col_mask = side(d, "n", "pid_n", BN, N)
-    depth = d.arange("k", BK)
+    (BM, BN, BK), (rows, row_mask), (cols, col_mask), depth = tile_of_product(d, M, N)
     acc = d.zeros(d.pick("acc", "accumulator"), (BM, BN))
     other_acc = d.zeros("acc_2", (BM, BN)) if d.chance(.2) else None
     pairs = []
     for word in ("ab", "cd", "ef")[:d.pick(2, 2, 2, 3)]:
-        left = ("x" if pairs and d.chance(.25) else d.pointer(word[0], group), *strides_of(d, word[0], "m", "k", K))
+        is_shared = pairs and d.chance(.25)  # the left side of the first one
+        left = None if is_shared else (d.pointer(word[0], group), *strides_of(d, word[0], "m", "k", K))
         pairs.append((left, (d.pointer(word[1], group), *strides_of(d, word[1], "k", "n", N))))
     with d.loop("k", K, BK) as at:
         here = d.fresh("kk")
         d(f"{here} = {at} + {depth}")
         tiles = []
-        for (left, *of_left), (right, *of_right) in pairs:
-            if left == "x":
-                tile_a = tiles[0][0]
+        for left, (right, *of_right) in pairs:
+            if left:
+                tile_a = d.fresh(f"{left[0]}_tile")
+                d(f"{tile_a} = {d.load(d.address(left[0], rows, here, *left[1:]))}")
             else:
-                tile_a = d.fresh(f"{left}_tile")
-                d(f"{tile_a} = {d.load(d.address(left, rows, here, *of_left))}")
+                tile_a = tiles[0][0]
             tile_b = d.fresh(f"{right}_tile")
             d(f"{tile_b} = {d.load(d.address(right, here, cols, *of_right))}")
             if d.chance(.1):
@@ -443,12 +450,7 @@ def gated_mlp(r):
     x, gate_w, up_w, c = d.pointer("x", group), d.pointer("w1", group), d.pointer("w3", group), d.pointer("out", d.group("out"))
     M, N, K = d.integer("M"), d.integer("N"), d.integer("K")
     xm = d.stride("x", "m")
-    BM, BN, BK = d.block("M", *SOME), d.block("N", *SOME), d.block("K", *DEPTH)
-    d.tile_of(BM, BK), d.tile_of(BK, BN)
-    program_tiles(d, M, N, BM, BN)
-    rows, row_mask = side(d, "m", "pid_m", BM, M)
-    cols, col_mask = side(d, "n", "pid_n", BN, N)
-    depth = d.arange("k", BK)
+    (BM, BN, BK), (rows, row_mask), (cols, col_mask), depth = tile_of_product(d, M, N)
     gate, up = d.zeros(d.pick("acc_gate", "gate_acc", "acc1"), (BM, BN)), d.zeros(d.pick("acc_up", "up_acc", "acc2"), (BM, BN))
     moved = d.chance(.4)
     transposed = d.chance(.3)  # weights lie N × K

@@ -28,13 +28,14 @@ pub(in crate::ide) fn line(kernel: &InForce<'_>, table: Option<&ScenarioTable>) 
             let plural = if all == 1 { "" } else { "s" };
             parts.push(match all - known {
                 0 => format!("{first}{all} configuration{plural}"),
-                _ => format!("{known} of {first}{all} configurations"),
+                _ => format!("{known} of {first}{all} configurations known"),
             });
             let total = |of: Option<(u64, u64)>| of.map_or((0, None), |(low, high)| (low, Some(high)));
             parts.extend(memories(kernel, total(table.smem), total(table.tmem)));
             let word = if all == known { "" } else { " of these" };
             parts.push(match () {
-                () if fits == known && known == 1 => "fits".to_owned(),
+                () if fits == known && known == 1 && all == 1 => "fits".to_owned(),
+                () if fits == known && known == 1 => "that one fits".to_owned(),
                 () if fits == known => format!("all{word} fit"),
                 () if fits == 0 => format!("none{word} fits ⚠"),
                 () => format!("{fits}{word} fit"),

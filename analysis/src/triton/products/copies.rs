@@ -63,6 +63,11 @@ impl<'a> Flow<'a> {
         self.makers.get(&value).copied().filter(|op| op.name == "add")
     }
 
+    /// The first sum that a value goes into.
+    fn added_in(&self, value: ValueId) -> Option<&'a Op> {
+        self.uses_of(value).iter().find_map(|&(by, _)| self.sum(by))
+    }
+
     /// Where a value goes, in whatever layout.
     fn converted(&self, mut value: ValueId) -> ValueId {
         while let &[(by, _)] = self.uses_of(value)
@@ -369,7 +374,7 @@ impl Stager<'_> {
             return fate;
         }
         // What is carried may be used for other things as well.
-        let sum = flow.uses_of(result).iter().find_map(|&(by, _)| flow.sum(by));
+        let sum = flow.added_in(result);
         let is_param = |value: &ValueId| flow.body.params.contains(&flow.unconverted(*value));
         let starts_within =
             acc.is_some_and(|acc| flow.is_within(acc)) || sum.is_some_and(|sum| sum.operands.iter().any(is_param));
@@ -381,8 +386,7 @@ impl Stager<'_> {
         // What a product adds to, and what comes of it.
         let step = |(id, operands, _): &Taker| {
             let result = flow.converted(*id);
-            let sum = flow.uses_of(result).iter().find_map(|&(by, _)| flow.sum(by));
-            let of_sum = sum.and_then(|sum| {
+            let of_sum = flow.added_in(result).and_then(|sum| {
                 let other = sum.operands.iter().find(|&&it| it != result)?;
                 Some((flow.unconverted(*other), sum.results[0]))
             });
@@ -392,10 +396,8 @@ impl Stager<'_> {
         let by_start: HashMap<ValueId, ValueId> = steps.iter().map(|(_, step)| *step).collect();
         let made_from: HashMap<ValueId, ValueId> = steps.iter().map(|(_, (from, to))| (*to, *from)).collect();
         let end = |mut value: ValueId, next: &HashMap<ValueId, ValueId>| {
-            // A sum of two products leads from each of them to itself.
-            for _ in 0..steps.len() {
+            while let Some(&further) = next.get(&value) {
                 work::spend(1);
-                let Some(&further) = next.get(&value) else { break };
                 value = further;
             }
             value

@@ -375,12 +375,12 @@ impl Stager<'_> {
         let is_shared_out = rows < self.machine.warps.saturating_mul(16);
         let of_round = |value: &ValueId| *value != id && self.of_products.contains(value);
         let unit = self.machine.unit(product);
-        let is_of_round = is_in_sums(&of_round);
-        let is_turned_over = is_of_round && self.computes_otherwise(unit)
-            || unit == Unit::Wgmma
-                && (is_shared_out && is_of_round
-                    || self.program.is_unrolled && (is_shared_out || self.computes_otherwise(unit)));
-        if is_turned_over || is_in_sums(&of_other) {
+        let (is_of_round, is_mixed) = (is_in_sums(&of_round), self.computes_otherwise(unit));
+        let is_laid_otherwise = match unit {
+            Unit::Wgmma => (is_of_round || self.program.is_unrolled) && (is_shared_out || is_mixed),
+            _ => is_of_round && is_mixed,
+        };
+        if is_laid_otherwise || is_in_sums(&of_other) {
             let Tile { shape, dtype, .. } = product.result.clone();
             let size = Bytes::Between(0, product.result.bytes(), Reason::new(OPERAND));
             let made = self.buffer(

@@ -540,24 +540,30 @@ impl Tracer<'_> {
     /// Products from which another one is computed, or a loop or a branch with one in it is started (`warpsPerTileV3` in `AccelerateMatmul.cpp`).
     /// What loops and branches hand out is not followed.
     fn leading_products(&self) -> BTreeSet<ValueId> {
-        fn reach(block: &Block, is_reached: bool, reached: &mut HashSet<ValueId>) {
-            for op in &block.ops {
+        /// Adds what leads to a product; whether the block has one.
+        fn lead(block: &Block, products: &BTreeSet<ValueId>, leading: &mut HashSet<ValueId>) -> bool {
+            let mut has_product = false;
+            for op in block.ops.iter().rev() {
                 work::spend(1);
-                let is_reached = is_reached || op.operands.iter().any(|operand| reached.contains(operand));
-                if is_reached {
-                    reached.extend(&op.results);
+                let is_product = op.results.iter().any(|result| products.contains(result));
+                let is_followed = op.results.iter().any(|result| leading.contains(result));
+                let mut holds_product = false;
+                for inner in op.kind.blocks() {
+                    holds_product |= lead(inner, products, leading);
                 }
-                op.kind.blocks().into_iter().for_each(|inner| reach(inner, is_reached, reached));
+                if is_product || is_followed || holds_product {
+                    leading.extend(&op.operands);
+                }
+                has_product |= is_product || holds_product;
             }
+            has_product
         }
-        let Some(body) = self.blocks.last() else { return BTreeSet::new() };
         let products: BTreeSet<ValueId> = self.products.values().flatten().map(|(id, _)| *id).collect();
-        let leads = |product: &ValueId| {
-            let mut reached = HashSet::from([*product]);
-            reach(body, false, &mut reached);
-            products.iter().any(|other| other != product && reached.contains(other))
-        };
-        products.iter().filter(|product| leads(product)).copied().collect()
+        let mut leading = HashSet::new();
+        if let Some(body) = self.blocks.last() {
+            lead(body, &products, &mut leading);
+        }
+        products.into_iter().filter(|product| leading.contains(product)).collect()
     }
 
     /// Of loops that load through pointers alone the compiler makes no tasks: they take what others take.

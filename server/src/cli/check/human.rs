@@ -20,7 +20,8 @@ pub(super) fn findings(checked: &Checked) -> String {
 pub(super) fn bars(checked: &Checked) -> String {
     let mut text = String::new();
     for (kernel, others) in alike(&checked.kernels) {
-        let said = checked.in_words.get(&kernel.line).map_or("how much it takes is not known", String::as_str);
+        let said =
+            checked.in_words.get(&(kernel.cell, kernel.line)).map_or("how much it takes is not known", String::as_str);
         let is_known = kernel.spaces.values().any(|space| space.used.or(space.bounds.map(|it| it.low)) > Some(0));
         let bars = match is_partial(kernel) && !is_known {
             true => format!("  {said}\n"),

@@ -296,8 +296,8 @@ struct Checked {
     names: Vec<String>,
     /// Kernels that do not parse, in sentences for the user.
     unread: Vec<String>,
-    /// What is said of kernels whose size is not known, by their lines; only where memories are shown.
-    in_words: HashMap<usize, String>,
+    /// What is said of kernels whose size is not known, by their cells and lines; only where memories are shown.
+    in_words: HashMap<(Option<usize>, usize), String>,
 }
 
 /// Whether it is not known what a kernel takes.
