@@ -22,9 +22,9 @@ use crate::work;
 use super::devices::device_of_others;
 use super::launches::launches_of;
 use super::passed_on::imports;
-use super::possible::{self, weighed};
+use super::possible::{self, Weighed, weighed};
 use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
-use super::scenarios::{callers, calls_in, is_jit, jit_functions, scenarios};
+use super::scenarios::{callers, calls_in, is_jit, jit_functions, launch_values, scenarios};
 use super::traced::{TracedKernel, traced};
 use super::{SourceFile, Unit, UnitScope, config, syntax, units};
 
@@ -164,42 +164,73 @@ pub(super) fn came_to(traced: &TracedKernel) -> CameTo {
     CameTo { reason: reasons.next().cloned().filter(|_| !came_to.is_exact()), ..came_to }
 }
 
-/// The parameters that need values before all sizes of a kernel are known, each with an example.
+/// The parameters that need values before the sizes of a kernel have bounds, each with an example. What may be one of few is tried instead.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn jit_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, String)> {
     let mut needed: Vec<(String, String)> = Vec::new();
     let Some(kernel) = jit_kernel(db, unit) else { return needed };
-    let mut scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
-    let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
-    let ranges = ranges(ast, imports, &UnitScope::new(db, unit));
     let mut asked = asked_for(&kernel.traced);
+    if asked.is_empty() {
+        return needed;
+    }
+    let mut scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
+    let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
+    let is_few = |name: &str| matches!(ranges.get(name), Some(Range::Flag | Range::Among(_)));
+    let left = Cell::new(possible::STEPS);
     // A value may lead to sizes that need another one.
     while needed.len() < MOST_NEEDED {
-        asked.retain(|(name, _)| !needed.iter().any(|(known, _)| known == name));
-        if asked.is_empty() {
-            break;
+        let is_new = |name: &str| !needed.iter().any(|(known, _)| known == name);
+        let new = asked.into_iter().filter(|(name, _)| is_new(name));
+        let (mut given, few): (Vec<_>, Vec<_>) = new.partition(|(name, _)| !is_few(name));
+        if given.is_empty() {
+            let Some(Weighed { came_to, .. }) = weighed(db, unit, kernel.dialect, &scenario, &left) else { break };
+            if came_to.is_bounded() {
+                break;
+            }
+            let behind = came_to.reason.as_ref().and_then(asked_by).filter(|(name, _)| is_new(name));
+            let Some(one) = behind.or_else(|| few.into_iter().next()) else {
+                let mut rest = constexprs_without_values(db, unit, &scenario);
+                rest.retain(|(name, _)| is_new(name));
+                needed.extend(rest);
+                break;
+            };
+            given.push(one);
         }
-        for (name, example) in asked {
+        for (name, example) in given {
             let example = example_of(&name, ranges.get(&name), example);
-            let given = Scenario::parse(&format!("{name}={example}"));
-            scenario = scenario.filled_from(&given);
+            scenario = scenario.filled_from(&Scenario::parse(&format!("{name}={example}")));
             needed.push((name, example));
         }
         asked = laid_out(db, unit, kernel.dialect, &scenario).map_or_else(Vec::new, |traced| asked_for(&traced));
     }
+    in_order(syntax(db, unit), &mut needed);
+    needed
+}
+
+/// In the order of a kernel's parameters.
+pub(super) fn in_order(ast: &Ast, values: &mut [(String, String)]) {
     let params = scenario::function(ast).map_or(&[][..], |function| function.params.as_slice());
-    if !needed.is_empty() {
-        // What comes behind a value that is not known asks for nothing.
-        for param in params.iter().filter(|param| param.default.is_none()) {
-            let name = ast.name(param.name).unwrap_or_default();
-            let is_constexpr = param.annotation.is_some_and(|it| scenario::is_constexpr(ast, imports, it));
-            if is_constexpr && scenario.value(name, true).is_none() {
-                needed.push((name.to_owned(), example_of(name, ranges.get(name), "128")));
-            }
+    values.sort_by_key(|(name, _)| params.iter().position(|param| ast.name(param.name) == Some(name.as_str())));
+}
+
+/// The constexpr parameters that have no value, each with an example.
+pub(super) fn constexprs_without_values<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    scenario: &Scenario,
+) -> Vec<(String, String)> {
+    let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
+    let (ranges, launched) = (ranges(ast, imports, &UnitScope::new(db, unit)), launch_values(db, unit));
+    let params = scenario::function(ast).map_or(&[][..], |function| function.params.as_slice());
+    let mut found = Vec::new();
+    for param in params.iter().filter(|param| param.default.is_none()) {
+        let Some(name) = ast.name(param.name) else { continue };
+        let is_constexpr = param.annotation.is_some_and(|it| scenario::is_constexpr(ast, imports, it));
+        if is_constexpr && scenario.value(name, true).is_none() && !launched.contains_key(name) {
+            found.push((name.to_owned(), example_of(name, ranges.get(name), "128")));
         }
     }
-    needed.sort_by_key(|(name, _)| params.iter().position(|param| ast.name(param.name) == Some(name.as_str())));
-    needed
+    found
 }
 
 /// A value that a parameter may have.
@@ -209,6 +240,8 @@ fn example_of(name: &str, range: Option<&Range>, of_any: &str) -> String {
         ("num_stages", _) => "3".to_owned(),
         (_, Some(Range::Flag)) => "True".to_owned(),
         (_, Some(Range::Among(values))) => values.first().map_or_else(|| of_any.to_owned(), written),
+        // A number that also decides a branch.
+        _ if of_any == "True" => "128".to_owned(),
         _ => of_any.to_owned(),
     }
 }
@@ -232,14 +265,20 @@ fn asked_for(traced: &TracedKernel) -> Vec<(String, &'static str)> {
     let plan = &traced.planned.plan;
     let reasons = traced.notes.iter().map(|note| &note.reason).chain(&plan.shared.reasons).chain(&plan.tensor.reasons);
     let mut found: Vec<(String, &'static str)> = Vec::new();
-    for reason in reasons {
-        if let Some(Remedy::Value { param, example }) = reason.remedy()
-            && !found.iter().any(|(name, _)| name == param)
-        {
-            found.push((param.clone(), example));
+    for asked in reasons.filter_map(asked_by) {
+        if !found.iter().any(|(name, _)| *name == asked.0) {
+            found.push(asked);
         }
     }
     found
+}
+
+/// The parameter that a reason asks for, with an example.
+fn asked_by(reason: &Reason) -> Option<(String, &'static str)> {
+    match reason.remedy() {
+        Some(Remedy::Value { param, example }) => Some((param.clone(), *example)),
+        _ => None,
+    }
 }
 
 /// The language of which a function is a kernel: one that is launched, or that no other jit function of its file calls.

@@ -10,7 +10,7 @@ use crate::triton::possible;
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::triton::shared_layout::Nvmma;
 
-use super::jit::{JitKernel, jit_kernel, jit_needed_values, laid_out};
+use super::jit::{JitKernel, constexprs_without_values, in_order, jit_kernel, jit_needed_values, laid_out};
 use super::passed_on::imports;
 use super::scenarios::{launch_values, scenarios};
 use super::tlx::{tlx_kernel, tlx_needed_values};
@@ -108,9 +108,14 @@ fn question_of<'db>(
     (traced, arch): (&TracedKernel, Arch),
     needed: &[(String, String)],
 ) -> Result<Question, String> {
-    let untyped = traced.untyped.iter().map(|(name, example)| (name, (*example).to_owned()));
-    let mut missing: Vec<(&String, String)> = needed.iter().map(|(name, it)| (name, it.clone())).collect();
-    missing.extend(untyped.filter(|(name, _)| !needed.iter().any(|(known, _)| known == *name)));
+    let untyped = traced.untyped.iter().map(|(name, example)| (name.clone(), (*example).to_owned()));
+    let mut missing = needed.to_vec();
+    for (name, example) in untyped.chain(constexprs_without_values(db, unit, scenario)) {
+        if !missing.iter().any(|(known, _)| *known == name) {
+            missing.push((name, example));
+        }
+    }
+    in_order(syntax(db, unit), &mut missing);
     if !missing.is_empty() {
         let names: Vec<_> = missing.iter().map(|(name, _)| format!("`{name}`")).collect();
         let words: Vec<_> = missing.iter().map(|(name, example)| format!("{name}={example}")).collect();

@@ -70,6 +70,11 @@ impl CameTo {
         self.smem.1 == Some(self.smem.0) && self.tmem.1 == Some(self.tmem.0)
     }
 
+    /// Whether it is at most something in each memory, or refused.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.smem.1.is_some() && self.tmem.1.is_some() || self.verdict == Verdict::Refused
+    }
+
     /// What it is where it may be either of two, of which neither is refused.
     pub(super) fn or(self, other: &CameTo) -> CameTo {
         let either = |one: (u64, Option<u64>), other: (u64, Option<u64>)| {

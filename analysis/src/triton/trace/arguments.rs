@@ -126,10 +126,22 @@ impl Tracer<'_> {
             }
             _ => return None,
         };
-        self.untold.get(&id)?;
+        let name = self.untold.get(&id)?.clone();
         self.no_number(id, "bf16");
         self.has_any = true;
+        self.led.insert(id, name);
         Some(pointer)
+    }
+
+    /// Why the element type of a tile is not known; `None` where it is, or no argument can say it.
+    pub(super) fn open_type(&self, tile: &Tensor) -> Option<Reason> {
+        if tile.dtype != Dtype::ANY {
+            return None;
+        }
+        let led = self.led.get(&tile.id).and_then(|name| self.untyped.get_key_value(&**name));
+        let (name, example) = led.or_else(|| self.untyped.iter().next())?;
+        let remedy = Remedy::Value { param: name.clone(), example };
+        Some(Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy)))
     }
 
     /// The value of an expression that stands in a text of its own, and sees what a place sees.

@@ -17,7 +17,7 @@ use super::registers::Asked;
 use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
 use super::{Dialect, Emitted, Frame, Made, Tracer, identity, not_modelled};
 use crate::diagnostics::Code;
-use crate::finding::{Reason, Remedy};
+use crate::finding::Reason;
 
 /// Functions on each element of tensors, whose result has the type of what they are given.
 const ELEMENTWISE: [&str; 46] = [
@@ -737,11 +737,7 @@ impl Tracer<'_> {
         if self.check_product(frame, expr, [&one, &two], args) {
             return unknown("a product that the compiler refuses");
         }
-        if let (true, Some((name, example))) =
-            (one.dtype == Dtype::ANY || two.dtype == Dtype::ANY, self.untyped.iter().next())
-        {
-            let remedy = Remedy::Value { param: name.clone(), example };
-            let reason = Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy));
+        if let Some(reason) = [&one, &two].into_iter().find_map(|side| self.open_type(side)) {
             return self.unknown_call(frame, expr, reason, args);
         }
         self.product(frame, expr, [&one, &two], args)

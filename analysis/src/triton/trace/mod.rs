@@ -268,6 +268,7 @@ impl<'a> Tracer<'a> {
             is_overlapped: false,
             untold: HashMap::new(),
             untyped: BTreeMap::new(),
+            led: HashMap::new(),
             counted: HashMap::new(),
             numbers_in_memory: BTreeSet::new(),
             floats: BTreeSet::new(),
@@ -334,6 +335,8 @@ struct Tracer<'a> {
     untold: HashMap<ValueId, Rc<str>>,
     /// Those of them that turned out to be no numbers, each with an example.
     untyped: BTreeMap<String, &'static str>,
+    /// What is loaded through one of those, and what is computed from that, by its name.
+    led: HashMap<ValueId, Rc<str>>,
     /// Integers of 32 bits that are computed from one of them, which may have 64, by its name.
     counted: HashMap<ValueId, Rc<str>>,
     /// Those of them whose bytes an operation takes shared memory for.
@@ -621,6 +624,9 @@ impl Tracer<'_> {
         }
         if matches!(op.kind, Kind::Constant) {
             self.constants.insert(result);
+        }
+        if let Some(name) = op.operands.iter().find_map(|operand| self.led.get(operand)).cloned() {
+            self.led.insert(result, name);
         }
         if SAME_ELEMENTS.contains(&op.name)
             && let Some(name) = op.operands.first().and_then(|operand| self.number_of(*operand))

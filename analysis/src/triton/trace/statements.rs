@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId, UnaryOp};
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
@@ -258,8 +258,14 @@ impl Tracer<'_> {
         if let Value::Unknown(reason) = condition
             && (self.touches_memory(&then) || self.touches_memory(&otherwise))
         {
+            let remedy = match (reason.remedy(), frame.ast.expr(at)) {
+                (Some(Remedy::Value { param, .. }), Expr::Name(_) | Expr::Unary { op: UnaryOp::Not, .. }) => {
+                    Some(Remedy::Value { param: param.clone(), example: "True" })
+                }
+                (remedy, _) => remedy.cloned(),
+            };
             let reason = reason.clone().of("which branch is taken is not known");
-            self.note(frame, at, reason);
+            self.note(frame, at, reason.with_remedy(remedy));
         }
         let op = Op {
             name: "if",
