@@ -261,3 +261,40 @@ def large(x, BLOCK: tl.constexpr):
         "#]],
     );
 }
+
+fn lenses(text: &str) -> Vec<String> {
+    let (host, file) = host(text);
+    let analysis = host.snapshot();
+    let lenses = analysis.code_lenses(file).expect("no edit").into_iter();
+    lenses.filter_map(|lens| analysis.code_lens(file, lens).expect("no edit")).map(|lens| lens.title).collect()
+}
+
+/// Strides only enter addresses, a flag is tried both ways, and the index decides no size.
+#[test]
+fn a_lens_asks_only_for_what_bounds_the_memory() {
+    let text = "@triton.jit
+def k(a, b, c, index, H: tl.constexpr, stride: tl.constexpr, M: tl.constexpr, FLAG: tl.constexpr):
+    i = tl.load(index + tl.program_id(0).to(tl.int64)).to(tl.int64)
+    m = tl.arange(0, M)
+    x = tl.load(a + i * H + m[:, None] * stride + m[None, :])
+    if FLAG:
+        x = x * 2
+    y = tl.load(b + m[:, None] * stride + m[None, :]).to(tl.float16)
+    tl.store(c + m[:, None] * stride + m[None, :], tl.dot(x.to(tl.float16), y))
+";
+    assert_eq!(lenses(text), ["to see its memory, give M a value"]);
+    let of_any_type = text.replace("x.to(tl.float16), y", "x, y.to(x.dtype)");
+    assert_eq!(lenses(&of_any_type), ["to see its memory, give a and M values"]);
+}
+
+/// No value is asked for that would not help.
+#[test]
+fn a_lens_says_what_no_value_would_help_with() {
+    let text = "@triton.jit
+def k(a, c, K: tl.constexpr, M: tl.constexpr):
+    x = tl.load(tl.make_block_ptr(a, (M, K), (K, 1), (0, 0), (M, K), (1, 0)))
+    m = tl.arange(0, M)
+    tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, tl.trans(x)))
+";
+    assert_eq!(lenses(text), ["memory not known: `make_block_ptr` is not modelled, and Triton 3.9 has removed it"]);
+}

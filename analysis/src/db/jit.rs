@@ -164,14 +164,23 @@ pub(super) fn came_to(traced: &TracedKernel) -> CameTo {
     CameTo { reason: reasons.next().cloned().filter(|_| !came_to.is_exact()), ..came_to }
 }
 
-/// The parameters that need values before the sizes of a kernel have bounds, each with an example. What may be one of few is tried instead.
+/// What a kernel lacks before its sizes have bounds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Needed {
+    /// The parameters that need values, each with an example.
+    pub(crate) values: Vec<(String, String)>,
+    /// What no value would help with; `values` is empty then.
+    pub(crate) obstacle: Option<Reason>,
+}
+
+/// What the kernel that a unit is lacks. What may be one of few is tried instead.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn jit_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, String)> {
+pub(crate) fn jit_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Needed {
     let mut needed: Vec<(String, String)> = Vec::new();
-    let Some(kernel) = jit_kernel(db, unit) else { return needed };
+    let Some(kernel) = jit_kernel(db, unit) else { return Needed::default() };
     let mut asked = asked_for(&kernel.traced);
     if asked.is_empty() {
-        return needed;
+        return Needed { values: needed, obstacle: obstacle(&kernel.traced) };
     }
     let mut scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
@@ -189,6 +198,10 @@ pub(crate) fn jit_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
             }
             let behind = came_to.reason.as_ref().and_then(asked_by).filter(|(name, _)| is_new(name));
             let Some(one) = behind.or_else(|| few.into_iter().next()) else {
+                let traced = laid_out(db, unit, kernel.dialect, &scenario);
+                if let Some(obstacle) = traced.as_ref().and_then(obstacle) {
+                    return Needed { values: Vec::new(), obstacle: Some(obstacle) };
+                }
                 let mut rest = constexprs_without_values(db, unit, &scenario);
                 rest.retain(|(name, _)| is_new(name));
                 needed.extend(rest);
@@ -204,7 +217,15 @@ pub(crate) fn jit_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
         asked = laid_out(db, unit, kernel.dialect, &scenario).map_or_else(Vec::new, |traced| asked_for(&traced));
     }
     in_order(syntax(db, unit), &mut needed);
-    needed
+    Needed { values: needed, obstacle: None }
+}
+
+/// Why a kernel has no bounds, where no value of a parameter would give it some.
+fn obstacle(traced: &TracedKernel) -> Option<Reason> {
+    let plan = &traced.planned.plan;
+    let is_bounded = plan.shared.high.is_some() && plan.tensor.high.is_some();
+    let mut reasons = traced.notes.iter().map(|note| &note.reason).filter(|reason| reason.remedy().is_none());
+    reasons.next().filter(|_| !is_bounded).cloned()
 }
 
 /// In the order of a kernel's parameters.

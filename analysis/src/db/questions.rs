@@ -10,7 +10,7 @@ use crate::triton::possible;
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::triton::shared_layout::Nvmma;
 
-use super::jit::{JitKernel, constexprs_without_values, in_order, jit_kernel, jit_needed_values, laid_out};
+use super::jit::{JitKernel, constexprs_without_values, in_order, jit_kernel, jit_needed, laid_out};
 use super::passed_on::imports;
 use super::scenarios::{launch_values, scenarios};
 use super::tlx::{tlx_kernel, tlx_needed_values};
@@ -23,7 +23,7 @@ const NUMBER: &str = "i32";
 pub(crate) fn jit_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
     let kernel = jit_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
-    question_of(db, unit, &scenario, (&kernel.traced, kernel.traced.arch), jit_needed_values(db, unit))
+    question_of(db, unit, &scenario, (&kernel.traced, kernel.traced.arch), &jit_needed(db, unit).values)
 }
 
 pub(crate) fn tlx_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {

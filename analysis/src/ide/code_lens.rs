@@ -123,11 +123,13 @@ pub(crate) fn code_lens(context: &Context<'_>, lens: CodeLens) -> Option<LensTex
             let Group { kernels, .. } = group_of(context, &placed, &lens)?;
             let kernels = context.language(placed.unit).kernels_of(context, placed.unit, kernels);
             let title = fill(context, &placed, &kernels);
-            if title.is_empty()
-                && let Some(title) = missing(context, &placed, &kernels, false)
-            {
+            if !title.is_empty() {
+                return Some(LensText { title, command: LensCommand::ShowMemoryMap });
+            }
+            if let Some(title) = missing(context, &placed, &kernels, false) {
                 return Some(LensText { title, command: LensCommand::AddMissingValues });
             }
+            let title = obstacle(context, &placed, &kernels, false).unwrap_or_default();
             Some(LensText { title, command: LensCommand::ShowMemoryMap })
         }
         LensKind::GeneratedCode => {
@@ -149,6 +151,7 @@ pub(crate) fn in_words(context: &Context<'_>) -> Vec<((Option<usize>, usize), St
             let kernels = context.language(placed.unit).kernels_of(context, placed.unit, kernels);
             let filled = Some(fill(context, &placed, &kernels)).filter(|filled| !filled.is_empty());
             let said = filled.or_else(|| missing(context, &placed, &kernels, true));
+            let said = said.or_else(|| obstacle(context, &placed, &kernels, true));
             let place = (context.cell(placed.start), context.line(range.start));
             found.extend(said.map(|said| (place, said)));
         }
@@ -221,6 +224,12 @@ fn missing(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'
         more => format!("{} and {} more", named.join(", "), more.len()),
     };
     (!names.is_empty()).then(|| format!("to see its memory, give {listed} {plural}"))
+}
+
+/// `memory not known: …`, of kernels that no value would help.
+fn obstacle(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>], of_all: bool) -> Option<String> {
+    let mut asked = kernels.iter().flatten().filter(|kernel| of_all || kernel.may_matter(context, placed));
+    asked.find_map(|kernel| kernel.obstacle(context, placed)).map(|reason| format!("memory not known: {reason}"))
 }
 
 /// Of a kernel all memories, of many different ones those of the fullest.

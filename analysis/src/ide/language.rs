@@ -147,6 +147,11 @@ pub(crate) trait KernelView {
         None
     }
 
+    /// Why nothing bounds its memory, where no value would.
+    fn obstacle(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Option<String> {
+        None
+    }
+
     /// Whether it may take so much that its author should be asked for what is missing.
     fn may_matter(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> bool {
         true

@@ -155,8 +155,11 @@ fn kernel<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db JitKernel
 }
 
 fn missing(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel) -> Option<Missing> {
-    missing_values(context, placed, jit.origin, db::jit_needed_values(context.db, placed.unit))
+    missing_values(context, placed, jit.origin, &db::jit_needed(context.db, placed.unit).values)
 }
+
+/// Bytes of which a lens does not say that a kernel takes at least those.
+const LEAST_SAID: u64 = 1024;
 
 /// A kernel under the scenario in force.
 struct View<'db>(&'db JitKernel);
@@ -219,11 +222,20 @@ impl KernelView for View<'_> {
         {
             return String::new();
         }
+        // Next to nothing is known, and that is said better by what stands in the way.
+        let is_open = |(low, high): (u64, Option<u64>)| high.is_none() && low < LEAST_SAID;
+        if table.is_none() && is_open(in_force.smem) && self.obstacle(context, placed).is_some() {
+            return String::new();
+        }
         lens::line(&in_force, table).or_else(|| possible::fitting(context, placed.unit, &in_force)).unwrap_or_default()
     }
 
     fn missing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<Missing> {
         missing(context, placed, self.0)
+    }
+
+    fn obstacle(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<String> {
+        db::jit_needed(context.db, placed.unit).obstacle.as_ref().map(Reason::to_string)
     }
 
     /// Most that do not multiply take next to nothing.
