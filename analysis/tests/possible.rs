@@ -298,3 +298,23 @@ def k(a, c, K: tl.constexpr, M: tl.constexpr):
 ";
     assert_eq!(lenses(text), ["memory not known: `make_block_ptr` is not modelled, and Triton 3.9 has removed it"]);
 }
+
+/// Pointers that a loop carries and that a branch chooses are the arguments that they start as.
+#[test]
+fn pointers_without_a_type_are_followed_through_loops_and_branches() {
+    let text = "@triton.jit
+def k(a, b, c, K, M: tl.constexpr):
+    m = tl.arange(0, M)
+    p = a + m[:, None] * K + m[None, :]
+    q = b + K if K > 3 else b
+    if tl.program_id(0) == 0:
+        q += K
+    acc = tl.zeros((M, M), tl.float32)
+    for k in range(0, K, M):
+        y = tl.load(q + m[:, None] * K + m[None, :])
+        acc += tl.dot(tl.load(p), y)
+        p += M
+    tl.store(c + m[:, None] * M + m[None, :], acc)
+";
+    assert_eq!(lenses(text), ["to see its memory, give a, b and M values"]);
+}

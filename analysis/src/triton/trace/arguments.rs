@@ -86,6 +86,15 @@ impl Tracer<'_> {
         Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy))
     }
 
+    /// Of a value that is one of some others, depending on a branch or a round: where one is an argument of which nothing is known, so is it.
+    pub(super) fn is_one_of(&mut self, value: ValueId, others: &[ValueId]) {
+        for names in [&mut self.untold, &mut self.led] {
+            if let Some(name) = others.iter().find_map(|other| names.get(other)).cloned() {
+                names.insert(value, name);
+            }
+        }
+    }
+
     /// The element type of a number, or of what a pointer leads to.
     pub(super) fn scalar_type(&mut self, scalar: &Scalar) -> Result<Dtype, Reason> {
         match scalar.dtype {

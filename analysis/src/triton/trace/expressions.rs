@@ -316,7 +316,9 @@ impl Tracer<'_> {
                 identity: 0,
                 kind: Kind::View,
             };
-            ids.push(self.emit(frame, at, op));
+            let id = self.emit(frame, at, op);
+            self.is_one_of(id, &[first, second]);
+            ids.push(id);
         }
         let chosen = match (&one, &two) {
             (Value::Tensor(of), Value::Tensor(Tensor { layout, .. })) if matches!(of.layout, Registers::Flexible) => {

@@ -248,6 +248,9 @@ impl Tracer<'_> {
             }
             yields_otherwise.extend(leaves_two.iter().map(|&(id, _)| id));
             let ids: Vec<ValueId> = leaves_one.iter().map(|&(_, of)| self.new_value(of)).collect();
+            for ((&id, &(one, _)), &(two, _)) in ids.iter().zip(&leaves_one).zip(&leaves_two) {
+                self.is_one_of(id, &[one, two]);
+            }
             results.extend(ids.iter().copied());
             frame.names.insert(name, one.with_leaves(&mut ids.into_iter()));
         }
@@ -617,7 +620,7 @@ impl Tracer<'_> {
         for (name, value) in carried {
             let mut leaves = Vec::new();
             value.leaves(&mut leaves);
-            let ids: Vec<ValueId> = leaves.iter().map(|&(_, of)| self.new_value(of)).collect();
+            let ids: Vec<ValueId> = leaves.iter().map(|&(start, of)| self.carried_from(start, of)).collect();
             params.extend(ids.iter().copied());
             frame.names.insert(name.clone(), value.with_leaves(&mut ids.into_iter()));
         }
@@ -665,13 +668,20 @@ impl Tracer<'_> {
         yields
     }
 
+    /// A value that a loop carries, or has carried, and that starts as another one.
+    fn carried_from(&mut self, start: ValueId, of: Type) -> ValueId {
+        let id = self.new_value(of);
+        self.is_one_of(id, &[start]);
+        id
+    }
+
     /// Gives what a loop carried the values that it has afterwards.
     fn leave_loop(&mut self, frame: &mut Frame, carried: &[(Rc<str>, Value)]) -> Vec<ValueId> {
         let mut results = Vec::new();
         for (name, value) in carried {
             let mut leaves = Vec::new();
             value.leaves(&mut leaves);
-            let ids: Vec<ValueId> = leaves.iter().map(|&(_, of)| self.new_value(of)).collect();
+            let ids: Vec<ValueId> = leaves.iter().map(|&(start, of)| self.carried_from(start, of)).collect();
             results.extend(ids.iter().copied());
             let value = match value.with_leaves(&mut ids.into_iter()) {
                 Value::Tensor(tensor) => match self.carried_by_while(&tensor.layout) {
