@@ -22,7 +22,7 @@ use crate::work;
 use super::devices::device_of_others;
 use super::launches::launches_of;
 use super::passed_on::imports;
-use super::possible::{self, Weighed, weighed};
+use super::possible::{self, weighed};
 use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
 use super::scenarios::{callers, calls_in, is_jit, jit_functions, launch_values, scenarios};
 use super::traced::{TracedKernel, traced};
@@ -185,6 +185,7 @@ pub(crate) fn jit_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
     let mut scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
     let is_few = |name: &str| matches!(ranges.get(name), Some(Range::Flag | Range::Among(_)));
+    let is_triton = kernel.dialect == Dialect::Triton;
     let left = Cell::new(possible::STEPS);
     // A value may lead to sizes that need another one.
     while needed.len() < MOST_NEEDED {
@@ -192,13 +193,15 @@ pub(crate) fn jit_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
         let new = asked.into_iter().filter(|(name, _)| is_new(name));
         let (mut given, few): (Vec<_>, Vec<_>) = new.partition(|(name, _)| !is_few(name));
         if given.is_empty() {
-            let Some(Weighed { came_to, .. }) = weighed(db, unit, kernel.dialect, &scenario, &left) else { break };
-            if came_to.is_bounded() {
+            // Of what layouts hang on the author of Gluon gives all.
+            let tried = weighed(db, unit, kernel.dialect, &scenario, &left).filter(|_| is_triton);
+            if tried.as_ref().is_some_and(|weighed| weighed.came_to.is_bounded()) {
                 break;
             }
-            let behind = came_to.reason.as_ref().and_then(asked_by).filter(|(name, _)| is_new(name));
+            let reason = tried.and_then(|weighed| weighed.came_to.reason);
+            let behind = reason.as_ref().and_then(asked_by).filter(|(name, _)| is_new(name));
             let Some(one) = behind.or_else(|| few.into_iter().next()) else {
-                let traced = laid_out(db, unit, kernel.dialect, &scenario);
+                let traced = laid_out(db, unit, kernel.dialect, &scenario).filter(|_| is_triton);
                 if let Some(obstacle) = traced.as_ref().and_then(obstacle) {
                     return Needed { values: Vec::new(), obstacle: Some(obstacle) };
                 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::language::Dtype;
 use super::live_ranges::{Call, Hidden, Life, Lives, Rules, Scratched, lives};
 use super::liveness::LiveRange;
 use super::program::{BufferId, Bytes, Kind, Memory, Program, Site, TensorProduct, ValueId};
@@ -237,6 +238,11 @@ fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed
             let size = match (size, rules) {
                 (Bytes::Exactly(_), Rules::Fork) => fork.clone(),
                 _ => size.clone(),
+            };
+            // What is loaded through a pointer of any type may be converted before it is stored, or not be stored.
+            let size = match buffer.dtype == Dtype::ANY.name {
+                true => Bytes::Between(0, size.high(), Reason::new("the element types of pointers are not known")),
+                false => size,
             };
             add(Occupant::Buffer(id), size, *alignment, life);
         }
