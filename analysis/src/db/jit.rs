@@ -173,54 +173,56 @@ pub(crate) struct Needed {
     pub(crate) obstacle: Option<Reason>,
 }
 
-/// What the kernel that a unit is lacks. What may be one of few is tried instead.
+/// What the kernel that a unit is lacks. A parameter that may be one of few is not asked for, but tried with each, as long as that is not too much.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn jit_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Needed {
-    let mut needed: Vec<(String, String)> = Vec::new();
     let Some(kernel) = jit_kernel(db, unit) else { return Needed::default() };
-    let mut asked = asked_for(&kernel.traced);
-    if asked.is_empty() {
-        return Needed { values: needed, obstacle: obstacle(&kernel.traced) };
+    if asked_for(&kernel.traced).is_empty() {
+        return Needed { values: Vec::new(), obstacle: obstacle(&kernel.traced) };
     }
     let mut scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
-    let is_few = |name: &str| matches!(ranges.get(name), Some(Range::Flag | Range::Among(_)));
-    let is_triton = kernel.dialect == Dialect::Triton;
+    // Kernels of Gluon have layouts, which hang on all that the author gives.
+    let is_tried = kernel.dialect == Dialect::Triton;
+    let is_few = |name: &str| is_tried && matches!(ranges.get(name), Some(Range::Flag | Range::Among(_)));
     let left = Cell::new(possible::STEPS);
+    let mut values: Vec<(String, String)> = Vec::new();
+    let mut with_values: Option<TracedKernel> = None;
     // A value may lead to sizes that need another one.
-    while needed.len() < MOST_NEEDED {
-        let is_new = |name: &str| !needed.iter().any(|(known, _)| known == name);
-        let new = asked.into_iter().filter(|(name, _)| is_new(name));
-        let (mut given, few): (Vec<_>, Vec<_>) = new.partition(|(name, _)| !is_few(name));
+    while values.len() < MOST_NEEDED {
+        let traced = with_values.as_ref().unwrap_or(&kernel.traced);
+        let is_new = |name: &str| !values.iter().any(|(known, _)| known == name);
+        let asked = asked_for(traced).into_iter().filter(|(name, _)| is_new(name));
+        let (mut given, few): (Vec<_>, Vec<_>) = asked.partition(|(name, _)| !is_few(name));
         if given.is_empty() {
-            // Of what layouts hang on the author of Gluon gives all.
-            let tried = weighed(db, unit, kernel.dialect, &scenario, &left).filter(|_| is_triton);
+            let tried = if is_tried { weighed(db, unit, kernel.dialect, &scenario, &left) } else { None };
             if tried.as_ref().is_some_and(|weighed| weighed.came_to.is_bounded()) {
                 break;
             }
-            let reason = tried.and_then(|weighed| weighed.came_to.reason);
-            let behind = reason.as_ref().and_then(asked_by).filter(|(name, _)| is_new(name));
-            let Some(one) = behind.or_else(|| few.into_iter().next()) else {
-                let traced = laid_out(db, unit, kernel.dialect, &scenario).filter(|_| is_triton);
-                if let Some(obstacle) = traced.as_ref().and_then(obstacle) {
-                    return Needed { values: Vec::new(), obstacle: Some(obstacle) };
-                }
-                let mut rest = constexprs_without_values(db, unit, &scenario);
-                rest.retain(|(name, _)| is_new(name));
-                needed.extend(rest);
-                break;
-            };
-            given.push(one);
+            let behind = tried.and_then(|weighed| asked_by(weighed.came_to.reason.as_ref()?));
+            match behind.filter(|(name, _)| is_new(name) && !is_few(name)) {
+                Some(behind) => given.push(behind),
+                None => given = few,
+            }
+        }
+        if given.is_empty() {
+            if let Some(obstacle) = obstacle(traced).filter(|_| is_tried) {
+                return Needed { values: Vec::new(), obstacle: Some(obstacle) };
+            }
+            let mut rest = constexprs_without_values(db, unit, &scenario);
+            rest.retain(|(name, _)| is_new(name));
+            values.extend(rest);
+            break;
         }
         for (name, example) in given {
             let example = example_of(&name, ranges.get(&name), example);
             scenario = scenario.filled_from(&Scenario::parse(&format!("{name}={example}")));
-            needed.push((name, example));
+            values.push((name, example));
         }
-        asked = laid_out(db, unit, kernel.dialect, &scenario).map_or_else(Vec::new, |traced| asked_for(&traced));
+        with_values = laid_out(db, unit, kernel.dialect, &scenario);
     }
-    in_order(syntax(db, unit), &mut needed);
-    Needed { values: needed, obstacle: None }
+    in_order(syntax(db, unit), &mut values);
+    Needed { values, obstacle: None }
 }
 
 /// Why a kernel has no bounds, where no value of a parameter would give it some.
@@ -264,8 +266,6 @@ fn example_of(name: &str, range: Option<&Range>, of_any: &str) -> String {
         ("num_stages", _) => "3".to_owned(),
         (_, Some(Range::Flag)) => "True".to_owned(),
         (_, Some(Range::Among(values))) => values.first().map_or_else(|| of_any.to_owned(), written),
-        // A number that also decides a branch.
-        _ if of_any == "True" => "128".to_owned(),
         _ => of_any.to_owned(),
     }
 }
@@ -285,7 +285,7 @@ fn written(value: &Constant) -> String {
 const MOST_NEEDED: usize = 64;
 
 /// The parameters whose values a kernel lacks, in the order in which they are met.
-fn asked_for(traced: &TracedKernel) -> Vec<(String, &'static str)> {
+pub(super) fn asked_for(traced: &TracedKernel) -> Vec<(String, &'static str)> {
     let plan = &traced.planned.plan;
     let reasons = traced.notes.iter().map(|note| &note.reason).chain(&plan.shared.reasons).chain(&plan.tensor.reasons);
     let mut found: Vec<(String, &'static str)> = Vec::new();

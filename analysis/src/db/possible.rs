@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::eval::Constant;
-use crate::finding::{Reason, Remedy};
+use crate::finding::Reason;
 use crate::triton::possible::{Range, ranges};
 use crate::triton::scenario::{OPTIONS, Scenario};
 use crate::triton::trace::Dialect;
@@ -191,12 +191,7 @@ fn each_of(name: &str, range: &Range) -> Vec<Vec<(String, Constant)>> {
 
 /// The parameters that a plan lacks: those that decide what the kernel is made of, then those that sizes hang on.
 fn asked_for(traced: &TracedKernel) -> Vec<String> {
-    let plan = &traced.planned.plan;
-    let reasons = traced.notes.iter().map(|note| &note.reason).chain(&plan.shared.reasons).chain(&plan.tensor.reasons);
-    let sizes = reasons.filter_map(|reason| match reason.remedy() {
-        Some(Remedy::Value { param, .. }) => Some(param.clone()),
-        _ => None,
-    });
+    let sizes = super::jit::asked_for(traced).into_iter().map(|(name, _)| name);
     let mut found: Vec<String> = Vec::new();
     // Types are asked for last: most kernels take no more memory for one than for another.
     for name in traced.undecided.iter().cloned().chain(sizes).chain(traced.untyped.keys().cloned()) {

@@ -145,10 +145,8 @@ fn question_of<'db>(
         let value = value.or_else(|| launched.get(name).map(|(value, _)| value.clone()));
         let argument = scenario.arguments.get(name).map(|(argument, _)| argument);
         let given = match (is_constexpr, argument, value) {
-            (true, _, None) if param.default.is_some() => continue,
-            (true, _, None) => {
-                return Err(format!("`{name}` has no value; write it, for example `# tilefit: {name}=128`"));
-            }
+            // It has a default.
+            (true, _, None) => continue,
             (true, _, Some(value)) => match python(&value) {
                 Some(text) => Given::Constant(text),
                 None => return Err(format!("the value of `{name}` cannot be written as Python")),

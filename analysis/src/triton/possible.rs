@@ -167,6 +167,22 @@ fn extents(ast: &Ast) -> BTreeSet<&str> {
     found
 }
 
+/// The names of which only Python's truth value counts, wherever the function that a block is reads them.
+pub fn flags(ast: &Ast) -> BTreeSet<&str> {
+    let params = scenario::function(ast).map_or(&[][..], |function| function.params.as_slice());
+    let mut found: BTreeSet<&str> = params.iter().filter_map(|param| ast.name(param.name)).collect();
+    let truths = truths(ast);
+    for (id, expr) in ast.exprs() {
+        if let Expr::Name(name) = expr
+            && !truths.contains(&id)
+            && !params.iter().any(|param| param.name == id)
+        {
+            found.remove(name.as_str());
+        }
+    }
+    found
+}
+
 /// The expressions of which only Python's truth value counts.
 fn truths(ast: &Ast) -> BTreeSet<ExprId> {
     let mut wanted: Vec<ExprId> = Vec::new();

@@ -62,11 +62,13 @@ impl Tracer<'_> {
     }
 
     /// A parameter of which nothing is known is a number that the kernel is given, unless it is one that Python must know.
-    pub(super) fn unnamed_argument(&mut self, frame: &Frame, param: &Param) -> Value {
+    /// `is_flag`: only its truth value counts.
+    pub(super) fn unnamed_argument(&mut self, frame: &Frame, param: &Param, is_flag: impl Fn() -> bool) -> Value {
         let name = frame.ast.name(param.name).unwrap_or_default();
         let annotation = param.annotation.and_then(|annotation| frame.ast.dotted(annotation));
         if annotation.is_some_and(|path| path.last() == Some(&"constexpr")) {
-            let remedy = Remedy::Value { param: name.to_owned(), example: "128" };
+            let example = if is_flag() { "True" } else { "128" };
+            let remedy = Remedy::Value { param: name.to_owned(), example };
             return Value::Unknown(
                 Reason::new(format!("the value of `{name}` is not known")).with_remedy(Some(remedy)),
             );

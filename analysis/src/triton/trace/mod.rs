@@ -25,6 +25,7 @@ mod gluon;
 
 pub use gluon::language_path;
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
@@ -36,6 +37,7 @@ use tilefit_syntax::ast::{Ast, ExprId, Function as FunctionSyntax, Stmt};
 
 use super::axis_info::AxisInfo;
 use super::layouts::{Hardware, Layout};
+use super::possible::flags;
 use super::program::{
     Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Scratch, ScratchId, Site, Type, Use, ValueId,
 };
@@ -467,13 +469,14 @@ impl Tracer<'_> {
             is_host: false,
             loops: 0,
         };
+        let flags = LazyCell::new(|| flags(ast));
         for param in &syntax.params {
             let Some(name) = ast.name(param.name) else { continue };
             let value = match self.launch.arguments.get(name) {
                 Some(argument) => self.argument(&mut frame, param.name, name, &argument.clone()),
                 None => match param.default {
                     Some(default) => self.value(&mut frame, default),
-                    None => self.unnamed_argument(&frame, param),
+                    None => self.unnamed_argument(&frame, param, || flags.contains(name)),
                 },
             };
             frame.names.insert(name.into(), value);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId, UnaryOp};
+use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId};
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
@@ -261,14 +261,8 @@ impl Tracer<'_> {
         if let Value::Unknown(reason) = condition
             && (self.touches_memory(&then) || self.touches_memory(&otherwise))
         {
-            let remedy = match (reason.remedy(), frame.ast.expr(at)) {
-                (Some(Remedy::Value { param, .. }), Expr::Name(_) | Expr::Unary { op: UnaryOp::Not, .. }) => {
-                    Some(Remedy::Value { param: param.clone(), example: "True" })
-                }
-                (remedy, _) => remedy.cloned(),
-            };
             let reason = reason.clone().of("which branch is taken is not known");
-            self.note(frame, at, reason.with_remedy(remedy));
+            self.note(frame, at, reason);
         }
         let op = Op {
             name: "if",
