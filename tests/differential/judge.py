@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Asks the compiler about kernels, and compares what tilefit says with its answers.
 
-usage: judge.py ask DIR --oracle COMMAND [--limit N]       fills answers into the questions of DIR/*.json
-       judge.py compare DIR… --bin tilefit [-v] [--json OUT] [--wrong DIR]
+usage: judge.py ask DIR… --oracle ORACLE.py [--limit N]    fills answers into the questions of DIR/*.json
+       judge.py compare DIR… --bin tilefit [-v] [--untyped] [--json OUT] [--wrong DIR]
 
-The oracle is a command that reads one JSON document a line (file, kernel, target, options, signature, constexprs, divisible) and prints one a
-line: the answer in the form of the recorded ones (tests/conformance/triton/README.md), `error` when the compiler refuses. What is answered
-is on disk and is not asked again.
+The oracle is a module as kernel_writer.py asks it; its answers have the form of the recorded ones (tests/conformance/triton/README.md), `error`
+when the compiler refuses. What is answered is on disk and is not asked again. `--untyped` does not tell the element types of pointers, as most files do
+not: a plan that assumes them must say so.
 
 Each cell is planned as a copy of the kernel with a scenario comment, and falls into one of:
   exact        low = high = the compiler's total
@@ -23,6 +23,8 @@ Each cell is planned as a copy of the kernel with a scenario comment, and falls 
 and for tensor memory, on top: tmem-exact, tmem-inside, TMEM-WRONG, tmem-absent.
 """
 import argparse, collections, glob, json, os, re, subprocess, sys, tempfile
+
+import kernel_writer
 
 TENSOR_MEMORY = 512
 BAD = ("EXACT-WRONG", "BOUND-WRONG", "REFUSED-FITS", "FALSE-ERROR", "FALSE-FITS", "CAPACITY", "TMEM-WRONG")
@@ -44,38 +46,21 @@ def answered(case):
     return "error" in case
 
 
-def ask(folders, command, limit):
+def ask(folders, oracle, limit):
     """Fills in what is not answered. Answers are written after each kernel, so that an interrupted run is continued."""
-    oracle = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     asked = refused = 0
     for path, record in records(folders):
         open_cases = [case for case in record["cases"] if not answered(case)]
         if not open_cases or limit and asked >= limit:
             continue
+        source = os.path.join(os.path.dirname(os.path.abspath(path)), record["file"])
+        record["compiler"] = oracle.version()
         for case in open_cases:
-            question = {k: case[k] for k in ("target", "options", "signature", "constexprs", "divisible")}
-            question.update(file=os.path.join(os.path.dirname(os.path.abspath(path)), record["file"]), kernel=record["kernel"])
-            oracle.stdin.write(json.dumps(question) + "\n")
-            oracle.stdin.flush()
-            line = oracle.stdout.readline()
-            if not line:
-                sys.exit("the oracle ended")
-            answer = json.loads(line)
-            record["compiler"] = answer.pop("compiler", record.get("compiler"))
-            case.update(answer)
+            case.update(kernel_writer.ask(oracle, source, record["kernel"], case) or dict(error="no answer in time"))
             asked += 1
             refused += bool(case["error"])
-        write_whole(path, record)
-    oracle.stdin.close()
-    oracle.wait()
+        kernel_writer.keep(path, record)
     return asked, refused
-
-
-def write_whole(path, record):
-    beside = path + ".part"
-    with open(beside, "w") as out:
-        json.dump(record, out, indent=1)
-    os.replace(beside, path)
 
 
 # ---- the scenario comment ------------------------------------------------------------------------------------------------
@@ -89,10 +74,10 @@ def said_type(kind):
     return None if kind in ("i32", "constexpr", "fp32") else f'"{kind}"'
 
 
-def comment(case, compiler):
+def comment(case, compiler, untyped=False):
     text = lambda value: f'"{value}"' if isinstance(value, str) else str(value)
     words = [f"{name}={text(value)}" for name, value in case["constexprs"].items()]
-    words += [f"{name}={said_type(kind)}" for name, kind in case["signature"].items() if name not in case["constexprs"] and said_type(kind)]
+    words += [f"{name}={said_type(kind)}" for name, kind in case["signature"].items() if name not in case["constexprs"] and said_type(kind) and not (untyped and kind.startswith("*"))]
     backend, arch = case["target"].split(":")
     words.append(f"arch={'sm_' + arch if backend == 'cuda' else arch}")
     words += [f"{name}={value}" for name, value in case["options"].items()]
@@ -174,14 +159,14 @@ def of_tensor_memory(case, columns):
 
 
 # ---- the comparison ------------------------------------------------------------------------------------------------------
-def cell_result(binary, folder, path, record, n, case):
+def cell_result(args, folder, path, record, n, case):
     with open(os.path.join(os.path.dirname(path), record["file"])) as file:
         source = file.read()
-    text = with_comment(source, record["kernel"], comment(case, record["compiler"]))
+    text = with_comment(source, record["kernel"], comment(case, record["compiler"], args.untyped))
     planned_file = os.path.join(folder, f"{os.path.basename(path)[:-5]}_{n}.py")
     with open(planned_file, "w") as out:
         out.write(text)
-    plan, why = planned(binary, planned_file, record["kernel"])
+    plan, why = planned(args.bin, planned_file, record["kernel"])
     found = verdicts(case, plan) if plan else ["refused-ok" if case["error"] else "absent"]
     spaces = (plan or {}).get("spaces", {})
     return dict(path=path, case=n, kind=record.get("kind"), target=case["target"], verdicts=found, why=why, truth=case.get("shared"), limit=case.get("limit"), error=case["error"],
@@ -216,7 +201,7 @@ def compare(args):
     for path, record in records(args.folders):
         for n, case in enumerate(record["cases"]):
             if answered(case):
-                results.append(cell_result(args.bin, folder, path, record, n, case))
+                results.append(cell_result(args, folder, path, record, n, case))
     for r in results:
         if args.v or any(v in BAD for v in r["verdicts"]):
             print(f"{' '.join(r['verdicts']):24} {os.path.basename(r['path'])} #{r['case']} {r['target']}: said {r['said']}, compiler {r['truth']} of {r['limit']}"
@@ -238,10 +223,10 @@ def main():
     asking, comparing = sub.add_parser("ask"), sub.add_parser("compare")
     asking.add_argument("folders", nargs="+"); asking.add_argument("--oracle", required=True); asking.add_argument("--limit", type=int)
     comparing.add_argument("folders", nargs="+"); comparing.add_argument("--bin", default="tilefit"); comparing.add_argument("-v", action="store_true")
-    comparing.add_argument("--json"); comparing.add_argument("--wrong", help="folder for the cells that are wrong, as they were planned")
+    comparing.add_argument("--untyped", action="store_true"); comparing.add_argument("--json"); comparing.add_argument("--wrong", help="folder for the cells that are wrong, as they were planned")
     args = ap.parse_args()
     if args.command == "ask":
-        print("%d cells asked, %d refused" % ask(args.folders, args.oracle, args.limit))
+        print("%d cells asked, %d refused" % ask(args.folders, kernel_writer.load_oracle(args.oracle), args.limit))
     else:
         compare(args)
 

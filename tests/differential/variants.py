@@ -2,7 +2,7 @@
 """Variants of kernels that other people wrote: other sizes, element types, options, devices; with the compiler's answers.
 
 usage: variants.py make CHECKOUT OUT --oracle ORACLE.py [--seed 1] [--cells 100] [--each 6] [--part K/N] [--only TEXT] [--skip TEXT]
-       variants.py compare OUT… --sources FOLDER --bin tilefit [--wrong DIR] [--json FILE]
+       variants.py compare OUT… --sources FOLDER --bin tilefit [--untyped] [--wrong DIR] [--json FILE]
 
 CHECKOUT is a repository's files beside other ones, in FOLDER; nothing of it is copied into OUT, which has one NAME.json for each kernel (checkout,
 path, first_line, kernel, cases with answers). A kernel is taken whole: its file runs statement by statement with modules that are not here stubbed,
@@ -583,7 +583,7 @@ def compare(args):
             shutil.copytree(os.path.join(args.sources, checkout), copies[checkout], copy_function=os.link)
         source = open(os.path.join(args.sources, checkout, record["path"]), errors="replace").read()
         for n, case in enumerate(record["cases"]):
-            text, line = with_comment(source, record, judge.comment(case, record["compiler"]))
+            text, line = with_comment(source, record, judge.comment(case, record["compiler"], args.untyped))
             place = os.path.join(copies[checkout], record["path"])
             os.remove(place)
             with open(place, "w") as out:
@@ -622,7 +622,7 @@ def main():
     m.add_argument("--each", type=int, default=6); m.add_argument("--part", default="0/1"); m.add_argument("--only"); m.add_argument("--skip"); m.add_argument("--refusals"); m.add_argument("--done", help="a file with the kernels that were tried before; grows")
     m.add_argument("--deadline", type=float, default=0); m.add_argument("--patience", type=float, default=40); m.add_argument("--seconds", type=int, default=25)
     c = sub.add_parser("compare")
-    c.add_argument("folders", nargs="+"); c.add_argument("--sources", required=True); c.add_argument("--bin", default="tilefit"); c.add_argument("--wrong"); c.add_argument("--json")
+    c.add_argument("folders", nargs="+"); c.add_argument("--sources", required=True); c.add_argument("--bin", default="tilefit"); c.add_argument("--untyped", action="store_true"); c.add_argument("--wrong"); c.add_argument("--json")
     args = ap.parse_args()
     make(args) if args.command == "make" else compare(args)
 
