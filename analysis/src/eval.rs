@@ -348,6 +348,7 @@ impl Evaluator<'_> {
                 }
                 unknown("a lambda")
             }
+            Expr::Lambda(_) => unknown("tilefit does not evaluate a lambda"),
             Expr::Other(kind) => unknown(format!("tilefit does not evaluate a {}", kind.replace('_', " "))),
             Expr::Error => unknown("the expression does not parse"),
             Expr::Dict(pairs) if pairs.len() > methods::MOST_ENTRIES => Constant::Unknown(methods::too_many_entries()),

@@ -318,3 +318,63 @@ def k(a, b, c, K, M: tl.constexpr):
 ";
     assert_eq!(lenses(text), ["to see its memory, give a, b and M values"]);
 }
+
+/// `@triton.heuristics` are functions of what the kernel is launched with.
+#[test]
+fn heuristics_choose_for_what_is_known() {
+    let text = "@triton.heuristics({
+    'HAS_BIAS': lambda args: args['bias'] is not None,
+    'EVEN': lambda args: args['M'] % 32 == 0,
+})
+@triton.jit
+def k(a, bias, c, M: tl.constexpr, HAS_BIAS: tl.constexpr, EVEN: tl.constexpr):
+    m = tl.arange(0, M)
+    x = tl.load(a + m[:, None] * M + m[None, :]).to(tl.float16)
+    if HAS_BIAS or not EVEN:
+        tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, tl.trans(x)))
+
+def launch(a, c):
+    k[(1,)](a, None, c, M=64)
+";
+    let with_comment =
+        |comment: &str| lenses(&text.replace("@triton.jit", &format!("# tilefit: {comment}\n@triton.jit")));
+    assert_eq!(lenses(text), [""]);
+    let taken = ["8–72 KiB of 227 KiB (sm_90) · room for ≥ 3 blocks/SM"];
+    assert_eq!(with_comment("HAS_BIAS=True"), taken);
+    assert_eq!(with_comment("bias=fp16 M=64"), taken);
+    assert_eq!(with_comment("M=16"), ["at most 3 KiB of 227 KiB (sm_90)"]);
+}
+
+/// A decorator of the author's that takes configurations tunes as `triton.autotune` does.
+#[test]
+fn configurations_are_read_through_any_decorator() {
+    let text = "@tuned(configs=[triton.Config({'M': m}, num_warps=4) for m in (32, 64)], key=['n'])
+@triton.jit
+def k(a, c, n, M: tl.constexpr):
+    m = tl.arange(0, M)
+    x = tl.load(a + m[:, None] * n + m[None, :]).to(tl.float16)
+    tl.store(c + m[:, None] * n + m[None, :], tl.dot(x, tl.trans(x)))
+";
+    assert_eq!(
+        lenses(text),
+        ["2 configurations · at most 72 KiB of 227 KiB (sm_90) · all fit · room for ≥ 3 blocks/SM"]
+    );
+}
+
+/// A second click says more in the comment of the first one, which is the one that is in force.
+#[test]
+fn missing_values_go_into_the_comment_that_is_there() {
+    let text = "# tilefit: a=fp16
+@triton.jit
+def k(a, b, c, n, M: tl.constexpr):
+    m = tl.arange(0, M)
+    x, y = tl.load(a + m[:, None] * n + m[None, :]), tl.load(b + m[:, None] * n + m[None, :])
+    tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, y))
+";
+    let (host, file) = host(text);
+    let analysis = host.snapshot();
+    let comment = HEAD.len() + "# tilefit: a=fp16".len();
+    let (range, words) = analysis.missing_values(file, comment + 20).expect("no edit").expect("values are missing");
+    assert_eq!((range.start, range.end), (comment, comment));
+    assert_eq!(words, " b=bf16 M=64");
+}

@@ -1,6 +1,8 @@
 //! An owned view of a block's tree without positions, so that moving text or editing a comment changes nothing in it.
 //! [`Spans`] holds the positions beside it, relative to the start of the block.
 
+use std::sync::Arc;
+
 use tree_sitter::Node;
 
 use crate::{BlockSource, TextRange};
@@ -105,8 +107,10 @@ pub enum Expr {
     },
     /// An f-string: its texts and values in order.
     Joined(Vec<ExprId>),
-    /// `lambda: body`. One with parameters is not looked into.
+    /// `lambda: body`
     Thunk(ExprId),
+    /// `lambda a, b: body`
+    Lambda(Arc<Lambda>),
     /// Python that tilefit does not look into, by its tree-sitter name: `lambda`, `await`, …
     Other(&'static str),
     /// A place where the text does not parse.
@@ -295,6 +299,15 @@ pub struct ImportedName {
     pub alias: Option<String>,
 }
 
+/// A lambda whose parameters have no defaults. Its names are its own, so that its body is no part of the tree around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lambda {
+    pub params: Vec<String>,
+    /// An expression of `ast`.
+    pub body: ExprId,
+    pub ast: Ast,
+}
+
 impl Expr {
     /// The expressions that this one is made of.
     pub fn parts(&self) -> Vec<ExprId> {
@@ -320,7 +333,7 @@ impl Expr {
             Expr::Comprehension { element, clauses } => [vec![*element], of_clauses(clauses)].concat(),
             Expr::DictComprehension { key, value, clauses } => [vec![*key, *value], of_clauses(clauses)].concat(),
             Expr::Name(_) | Expr::Int(_) | Expr::Float(_) | Expr::Str(_) | Expr::Bool(_) => Vec::new(),
-            Expr::None | Expr::Ellipsis | Expr::Other(_) | Expr::Error => Vec::new(),
+            Expr::None | Expr::Ellipsis | Expr::Lambda(_) | Expr::Other(_) | Expr::Error => Vec::new(),
         }
     }
 }

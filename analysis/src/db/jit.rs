@@ -91,7 +91,8 @@ pub(super) fn laid_out<'db>(
     scenario: &Scenario,
 ) -> Option<TracedKernel> {
     let ast = syntax(db, unit);
-    let scenario = &scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
+    let scenario = scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
+    let scenario = &scenario.with_heuristics(ast, imports(db, unit.file(db)), &UnitScope::new(db, unit));
     let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
     let compiler = scenario.compiler.or(Some(Compiler::V3_9));
     traced(db, unit, scenario, arch, compiler, dialect, BTreeMap::new())

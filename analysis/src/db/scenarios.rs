@@ -125,7 +125,9 @@ pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> A
     if combined.is_empty() && around != Scenario::default() {
         combined.push(around);
     }
-    Arc::new(combined.into_iter().map(|scenario| scenario.filled_from(&agreed)).collect())
+    let imports = imports(db, unit.file(db));
+    let filled = combined.into_iter().map(|scenario| scenario.filled_from(&agreed));
+    Arc::new(filled.map(|scenario| scenario.with_heuristics(ast, imports, &scope)).collect())
 }
 
 /// Whether something says what a kernel is launched with, so that the compiler's defaults are what it takes where that leaves out an option.
@@ -134,7 +136,7 @@ pub(super) fn has_defaults<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -
     let launches = launches_of(db, unit);
     let is_whole =
         |launch: &Launch| launch.call.arguments.iter().all(|(name, _)| name.as_deref() != Some(eval::UNKNOWN_KEYWORDS));
-    !launches.is_empty() && launches.iter().all(is_whole) && !scenario::has_heuristics(ast, imports)
+    !launches.is_empty() && launches.iter().all(is_whole) && !scenario::may_choose_options(ast, imports)
 }
 
 /// Launches in functions whose arguments others give, completed by what those launch; all others as they are.

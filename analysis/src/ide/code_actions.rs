@@ -310,7 +310,13 @@ impl Site<'_> {
     fn argument(&self, expr: ExprId) -> Option<&str> {
         let is_one = !matches!(
             self.ast.expr(expr),
-            Expr::Tuple(_) | Expr::Starred(_) | Expr::Unpacked(_) | Expr::Thunk(_) | Expr::Other(_) | Expr::Error
+            Expr::Tuple(_)
+                | Expr::Starred(_)
+                | Expr::Unpacked(_)
+                | Expr::Thunk(_)
+                | Expr::Lambda(_)
+                | Expr::Other(_)
+                | Expr::Error
         );
         is_one.then(|| self.slice(expr))
     }

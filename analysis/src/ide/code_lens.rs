@@ -164,7 +164,7 @@ pub(crate) fn missing_values(context: &Context<'_>, offset: usize) -> Option<(Te
     let placed = context.units_in(TextRange::empty(offset)).next()?;
     let kernels = context.language(placed.unit).kernels(context, placed.unit);
     let mut asked = kernels.iter().filter(|kernel| kernel.may_matter(context, &placed));
-    asked.find_map(|kernel| kernel.missing(context, &placed)).map(|missing| missing.edit())
+    asked.find_map(|kernel| kernel.missing(context, &placed)).map(|missing| missing.edit)
 }
 
 /// What a lens for a memory map speaks of, and whether that is whole; `edited` is where the newest edit was.

@@ -191,15 +191,10 @@ pub(crate) trait KernelView {
 /// Parameters that lack values, and the comment that gives each an example of one.
 pub(crate) struct Missing {
     pub(crate) names: Vec<String>,
-    pub(crate) at: TextRange,
-    pub(crate) indent: String,
+    /// Writes the comment, or more into the one that is there.
+    pub(crate) edit: (TextRange, String),
+    /// With these values alone.
     pub(crate) comment: String,
-}
-
-impl Missing {
-    pub(crate) fn edit(&self) -> (TextRange, String) {
-        (self.at, format!("{}{}\n", self.indent, self.comment))
-    }
 }
 
 /// A memory space of a kernel's target, in bytes or columns.

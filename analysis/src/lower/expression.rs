@@ -106,7 +106,9 @@ impl Lowering<'_> {
                 self.note(expr, "the expression is nested too deeply".to_owned());
                 unknown("the expression is nested too deeply")
             }
-            Expr::Thunk(_) => self.not_accepted(expr, "a lambda", "compute the value outside the kernel"),
+            Expr::Thunk(_) | Expr::Lambda(_) => {
+                self.not_accepted(expr, "a lambda", "compute the value outside the kernel")
+            }
             Expr::Other(kind) => {
                 let what = format!("a {}", kind.replace('_', " "));
                 self.not_accepted(expr, &what, "compute the value outside the kernel")

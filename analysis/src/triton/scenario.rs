@@ -97,6 +97,7 @@ pub const OPTIONS: [&str; 3] = ["num_warps", "num_ctas", "num_stages"];
 
 const COMMENT: &str = "the scenario comment";
 const OPTION: &str = "the option of the launch";
+const HEURISTIC: &str = "`@triton.heuristics`";
 const SETTING: &str = "the setting `tlx.scenarios`";
 
 /// The text after `# tilefit:` of each scenario comment of a block, in order.
@@ -275,6 +276,34 @@ impl Scenario {
                 && !self.values.contains_key(name)
             {
                 self.values.insert(name.to_owned(), (Constant::Int(i64::from(value)), OPTION.to_owned()));
+            }
+        }
+        self
+    }
+
+    /// This scenario with what `@triton.heuristics` of a kernel choose for its arguments, where they are known and nothing else gives it.
+    pub fn with_heuristics(mut self, ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Scenario {
+        let Some(kernel) = function(ast) else { return self };
+        for args in decorators(ast, imports, kernel, "triton.heuristics") {
+            for (name, chosen) in heuristics(ast, args).unwrap_or_default() {
+                let Expr::Lambda(lambda) = ast.expr(chosen) else { continue };
+                let [param] = lambda.params.as_slice() else { continue };
+                if self.values.contains_key(name) || self.option(name).is_some() {
+                    continue;
+                }
+                let argument = |param: &Param| {
+                    let name = ast.name(param.name)?;
+                    let known = self.values.get(name).map(|(value, _)| value.clone());
+                    let value =
+                        known.unwrap_or_else(|| Constant::Unknown(Reason::new(format!("the value of `{name}`"))));
+                    Some((Constant::Str(name.to_owned()), value))
+                };
+                let arguments = kernel.params.iter().filter_map(argument).collect::<Vec<_>>();
+                let scope = LambdaScope { param, argument: Constant::Dict(arguments.into()), outer: scope };
+                let value = eval::evaluate(&lambda.ast, lambda.body, &scope);
+                if matches!(value, Constant::Int(_) | Constant::Bool(_) | Constant::Str(_) | Constant::None) {
+                    self = self.where_it_is(name, &value, HEURISTIC);
+                }
             }
         }
         self
@@ -504,13 +533,32 @@ pub fn function(ast: &Ast) -> Option<&Function> {
 
 /// The decorator of that canonical name, with its arguments.
 fn decorator<'a>(ast: &'a Ast, imports: &Imports, function: &Function, name: &str) -> Option<&'a [Arg]> {
-    function.decorators.iter().find_map(|&decorator| {
+    decorators(ast, imports, function, name).next()
+}
+
+/// The arguments of each decorator of that name, from the outermost on.
+fn decorators<'a>(ast: &'a Ast, imports: &Imports, function: &Function, name: &str) -> impl Iterator<Item = &'a [Arg]> {
+    function.decorators.iter().filter_map(move |&decorator| {
         let (path, args): (_, &[Arg]) = match ast.expr(decorator) {
             Expr::Call { func, args } => (*func, args),
             _ => (decorator, &[]),
         };
         (language::canonical(imports, &ast.dotted(path)?)? == name).then_some(args)
     })
+}
+
+/// The arguments of the decorator that tunes a kernel: `triton.autotune`, or one of the author's that takes `configs` as that does.
+fn tuning<'a>(ast: &'a Ast, imports: &Imports) -> Option<&'a [Arg]> {
+    let function = function(ast)?;
+    let takes_configs = |args: &&[Arg]| args.iter().any(|arg| arg.keyword.as_deref() == Some("configs"));
+    let of_authors = || {
+        let called = function.decorators.iter().filter_map(|&decorator| match ast.expr(decorator) {
+            Expr::Call { args, .. } => Some(args.as_slice()),
+            _ => None,
+        });
+        called.into_iter().find(takes_configs)
+    };
+    decorator(ast, imports, function, "triton.autotune").or_else(of_authors)
 }
 
 /// True for functions of `@triton.jit` and `@gluon.jit`.
@@ -568,9 +616,9 @@ fn equalities(ast: &Ast, condition: ExprId, scope: &dyn Scope, facts: &mut BTree
     }
 }
 
-/// The configurations of `@triton.autotune`; `None` without one, a reason where they are not known.
+/// The configurations of `@triton.autotune`, or of a decorator that takes them as that does; `None` without one, a reason where they are not known.
 pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option<Result<Vec<Scenario>, Reason>> {
-    let args = decorator(ast, imports, function(ast)?, "triton.autotune")?;
+    let args = tuning(ast, imports)?;
     let configs = args.iter().find(|arg| arg.keyword.as_deref() == Some("configs")).or(args.first())?;
     Some(match eval::evaluate_first(ast, configs.value, MOST_SCENARIOS, scope) {
         Constant::List(configs) | Constant::Tuple(configs) => {
@@ -592,14 +640,28 @@ pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option
 }
 
 /// True where a function of the author's may choose options of the launch: none is a default then.
-pub fn has_heuristics(ast: &Ast, imports: &Imports) -> bool {
-    function(ast).is_some_and(|function| decorator(ast, imports, function, "triton.heuristics").is_some())
+pub fn may_choose_options(ast: &Ast, imports: &Imports) -> bool {
+    let Some(function) = function(ast) else { return false };
+    decorators(ast, imports, function, "triton.heuristics").any(|args| match heuristics(ast, args) {
+        Some(heuristics) => heuristics.iter().any(|(name, _)| OPTIONS.contains(name)),
+        None => true,
+    })
+}
+
+/// What `@triton.heuristics` chooses, where that is written at the kernel: by name, the function of the arguments.
+fn heuristics<'a>(ast: &'a Ast, args: &[Arg]) -> Option<Vec<(&'a str, ExprId)>> {
+    let values = args.iter().find(|arg| arg.keyword.as_deref().is_none_or(|keyword| keyword == "values"))?;
+    let Expr::Dict(pairs) = ast.expr(values.value) else { return None };
+    let named = pairs.iter().map(|&(name, chosen)| match ast.expr(name) {
+        Expr::Str(name) => Some((name.as_str(), chosen)),
+        _ => None,
+    });
+    named.collect()
 }
 
 /// The expressions of the configurations, where they stand one by one at the kernel.
 pub fn written_configurations(ast: &Ast, imports: &Imports) -> Vec<ExprId> {
-    let args =
-        function(ast).and_then(|function| decorator(ast, imports, function, "triton.autotune")).unwrap_or_default();
+    let args = tuning(ast, imports).unwrap_or_default();
     let configs = args.iter().find(|arg| arg.keyword.as_deref() == Some("configs")).or(args.first());
     match configs.map(|configs| ast.expr(configs.value)) {
         Some(Expr::List(configs) | Expr::Tuple(configs)) => configs.clone(),
@@ -627,10 +689,12 @@ fn of_configuration(config: &Constant, number: usize, count: usize) -> Option<Sc
     Some(Scenario { values: values.collect(), ..Scenario::default() }.with_options(config.options))
 }
 
-/// True where a function of the author's drops some of the configurations before any is compiled.
+/// True where a function of the author's may drop some of the configurations before any is compiled.
 pub fn is_pruned(ast: &Ast, imports: &Imports) -> bool {
-    let args = function(ast).and_then(|function| decorator(ast, imports, function, "triton.autotune"));
-    args.is_some_and(|args| args.iter().any(|arg| arg.keyword.as_deref() == Some("prune_configs_by")))
+    let Some(args) = tuning(ast, imports) else { return false };
+    let is_of_authors =
+        || function(ast).is_some_and(|function| decorator(ast, imports, function, "triton.autotune").is_none());
+    args.iter().any(|arg| arg.keyword.as_deref() == Some("prune_configs_by")) || is_of_authors()
 }
 
 /// A call or launch of a function of the file: `kernel(…)` or `kernel[grid](…)`.
@@ -752,6 +816,23 @@ impl Scope for ScenarioScope<'_> {
             Some((value, _)) => Some(value.clone()),
             None => self.outer.constant(name),
         }
+    }
+}
+
+/// The name of the one parameter of a lambda, over those of the code around.
+struct LambdaScope<'a> {
+    param: &'a str,
+    argument: Constant,
+    outer: &'a dyn Scope,
+}
+
+impl Scope for LambdaScope<'_> {
+    fn outer(&self) -> Option<&dyn Scope> {
+        Some(self.outer)
+    }
+
+    fn constant(&self, name: &str) -> Option<Constant> {
+        if name == self.param { Some(self.argument.clone()) } else { self.outer.constant(name) }
     }
 }
 

@@ -151,7 +151,7 @@ fn only_the_selected_scenario_has_errors() {
         | 2 | 64 | 8 | 196608 | 0 | fits |
         | 3 | 128 | 2 | 65536 | 0 | fits |
 
-        `prune_configs_by` may drop some before they are compiled.
+        The decorator that tunes the kernel may drop some before they are compiled.
 
         The plan and its errors are of the one in bold. A comment `# tilefit: NAME=value` selects another.
     "#]]

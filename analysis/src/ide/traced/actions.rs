@@ -8,7 +8,7 @@ use crate::ide::language::Missing;
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::Origin;
 
-/// A comment above the kernel with all that is `needed`: names and examples of their values.
+/// A comment above the kernel with all that is `needed`: names and examples of their values. A comment that is there says more then.
 pub(in crate::ide) fn missing_values(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
@@ -20,17 +20,28 @@ pub(in crate::ide) fn missing_values(
         return None;
     }
     let text = context.text_of(placed);
+    let names = needed.iter().map(|(name, _)| name.clone()).collect();
+    let values = values.join(" ");
+    let comment = format!("# tilefit: {values}");
+    if let Some(end) = end_of_comment(text) {
+        return Some(Missing { names, edit: (TextRange::empty(placed.start + end), format!(" {values}")), comment });
+    }
     let start = placed.range(kernel).start - placed.start;
     let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
     let indent = &text[line..start];
-    let comment = format!("# tilefit: {}", values.join(" "));
-    let names = needed.iter().map(|(name, _)| name.clone()).collect();
-    let at = TextRange::empty(placed.start + line);
-    indent.trim().is_empty().then(|| Missing { names, at, indent: indent.to_owned(), comment })
+    let edit = (TextRange::empty(placed.start + line), format!("{indent}{comment}\n"));
+    indent.trim().is_empty().then_some(Missing { names, edit, comment })
+}
+
+/// Behind the last word of the first scenario comment.
+fn end_of_comment(text: &str) -> Option<usize> {
+    let start = text.find("# tilefit:")?;
+    let line = text[start..].lines().next()?;
+    Some(start + line.trim_end().len())
 }
 
 pub(in crate::ide) fn scenario_comment(missing: Missing, fixes: Diagnostic) -> CodeAction {
     let title = format!("Add missing values: `{}`", missing.comment);
-    let fix = Fix { edits: vec![missing.edit()], fixes, preferred: false };
+    let fix = Fix { edits: vec![missing.edit.clone()], fixes, preferred: false };
     CodeAction { title, effect: Effect::Fix(fix) }
 }

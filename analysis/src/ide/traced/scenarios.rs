@@ -105,7 +105,7 @@ pub(in crate::ide) fn markdown(
         let _ = writeln!(text, "\nand {more} more; `tilefit plan` lists them.");
     }
     if table.pruned {
-        text.push_str("\n`prune_configs_by` may drop some before they are compiled.\n");
+        text.push_str("\nThe decorator that tunes the kernel may drop some before they are compiled.\n");
     }
     let _ = writeln!(
         text,

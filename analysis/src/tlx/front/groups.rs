@@ -35,7 +35,10 @@ impl Front {
         let is_typed = args.iter().any(|arg| arg.keyword.as_deref() == Some("group_type"));
         // `**options` may bring it.
         let is_open = args.iter().any(|arg| {
-            matches!(frame.ast.expr(arg.value), Expr::Unpacked(_) | Expr::Thunk(_) | Expr::Other(_) | Expr::Error)
+            matches!(
+                frame.ast.expr(arg.value),
+                Expr::Unpacked(_) | Expr::Thunk(_) | Expr::Lambda(_) | Expr::Other(_) | Expr::Error
+            )
         });
         let speaks = frame.call_site.is_none() && self.uncertain.is_none();
         let untyped = (speaks && !is_typed && !is_open).then_some(at);

@@ -1,5 +1,7 @@
 //! Expressions.
 
+use std::mem;
+
 use tree_sitter::Node;
 
 use super::super::*;
@@ -121,8 +123,9 @@ impl Lowering<'_> {
             },
             "lambda" => {
                 self.hide_whole(node);
-                match self.children(node).as_slice() {
-                    &[body] => Expr::Thunk(self.expr(body)),
+                match *self.children(node).as_slice() {
+                    [body] => Expr::Thunk(self.expr(body)),
+                    [params, body] => self.lambda(params, body),
                     _ => Expr::Other("lambda"),
                 }
             }
@@ -136,6 +139,18 @@ impl Lowering<'_> {
                 Expr::Other(other_expr(kind))
             }
         }
+    }
+
+    fn lambda(&mut self, params: Node<'_>, body: Node<'_>) -> Expr {
+        let params = self.children(params);
+        if params.iter().any(|param| param.kind() != "identifier") {
+            return Expr::Other("lambda");
+        }
+        let params = params.iter().map(|&param| self.text(param).to_owned()).collect();
+        let around = (mem::take(&mut self.ast), mem::take(&mut self.spans));
+        let body = self.expr(body);
+        let (ast, _) = (mem::replace(&mut self.ast, around.0), mem::replace(&mut self.spans, around.1));
+        Expr::Lambda(Arc::new(Lambda { params, body, ast }))
     }
 
     fn one_or_tuple(&mut self, mut exprs: Vec<ExprId>, node: Node<'_>) -> ExprId {

@@ -104,3 +104,19 @@ fn what_does_not_parse_in_an_expression_is_a_statement_in_front() {
         "#]],
     );
 }
+
+#[test]
+fn the_names_of_a_lambda_are_its_own() {
+    let document = Document::new("f = lambda a, b: a + c\ng = lambda a=1: a\n");
+    let (ast, _) = ast::parse(&document.blocks()[0].source);
+    let names: Vec<_> = ast.exprs().filter_map(|(id, _)| ast.name(id)).collect();
+    assert_eq!(names, ["f", "g"]);
+    let lambda = ast.exprs().find_map(|(_, expr)| match expr {
+        ast::Expr::Lambda(lambda) => Some(lambda),
+        _ => None,
+    });
+    let lambda = lambda.expect("one without defaults");
+    assert_eq!(lambda.params, ["a", "b"]);
+    assert!(matches!(lambda.ast.expr(lambda.body), ast::Expr::Binary { .. }));
+    assert!(ast.exprs().any(|(_, expr)| matches!(expr, ast::Expr::Other("lambda"))));
+}
