@@ -286,7 +286,7 @@ impl Scenario {
         let Some(kernel) = function(ast) else { return self };
         for args in decorators(ast, imports, kernel, "triton.heuristics") {
             for (name, chosen) in heuristics(ast, args).unwrap_or_default() {
-                let Expr::Lambda(lambda) = ast.expr(chosen) else { continue };
+                let (Some(name), Expr::Lambda(lambda)) = (name, ast.expr(chosen)) else { continue };
                 let [param] = lambda.params.as_slice() else { continue };
                 if self.values.contains_key(name) || self.option(name).is_some() {
                     continue;
@@ -643,20 +643,20 @@ pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option
 pub fn may_choose_options(ast: &Ast, imports: &Imports) -> bool {
     let Some(function) = function(ast) else { return false };
     decorators(ast, imports, function, "triton.heuristics").any(|args| match heuristics(ast, args) {
-        Some(heuristics) => heuristics.iter().any(|(name, _)| OPTIONS.contains(name)),
+        Some(heuristics) => heuristics.iter().any(|(name, _)| name.is_none_or(|name| OPTIONS.contains(&name))),
         None => true,
     })
 }
 
-/// What `@triton.heuristics` chooses, where that is written at the kernel: by name, the function of the arguments.
-fn heuristics<'a>(ast: &'a Ast, args: &[Arg]) -> Option<Vec<(&'a str, ExprId)>> {
+/// What `@triton.heuristics` chooses, where that is written at the kernel: by name, the function of the arguments; without a name what is elsewhere.
+fn heuristics<'a>(ast: &'a Ast, args: &[Arg]) -> Option<Vec<(Option<&'a str>, ExprId)>> {
     let values = args.iter().find(|arg| arg.keyword.as_deref().is_none_or(|keyword| keyword == "values"))?;
     let Expr::Dict(pairs) = ast.expr(values.value) else { return None };
     let named = pairs.iter().map(|&(name, chosen)| match ast.expr(name) {
-        Expr::Str(name) => Some((name.as_str(), chosen)),
-        _ => None,
+        Expr::Str(name) => (Some(name.as_str()), chosen),
+        _ => (None, chosen),
     });
-    named.collect()
+    Some(named.collect())
 }
 
 /// The expressions of the configurations, where they stand one by one at the kernel.

@@ -141,6 +141,11 @@ impl Stager<'_> {
             let most = self.leaves.get(&operand.root).map_or(0, |leaf| leaf.1).max(bytes);
             return self.uncertain(ops, op, &operand, most);
         }
+        // What is not made of loads has layouts that nothing keeps from being those of tensor memory.
+        let is_made_of_loads = is_loaded || self.leaves.contains_key(&operand.root);
+        if operand.nth == 0 && !is_here && !operand.is_turned && !is_made_of_loads {
+            return self.uncertain(ops, op, &operand, bytes);
+        }
         let is_staged = is_loaded && operand.holds == Some(Holds::Surely);
         if !is_here || is_staged || overlap == Holds::Not || self.tiles.contains_key(&operand.root) {
             return self.in_place(ops, op, &operand, product, operand.tile.bits < 32);

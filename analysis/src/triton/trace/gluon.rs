@@ -173,7 +173,7 @@ const REDUCTIONS: [(&str, &[&str]); 8] = [
 ];
 
 /// What is not modelled, but is known to do nothing beside giving a result.
-const PURE: [&str; 3] = ["bitonic_merge", "cat", "swizzle2d"];
+const PURE: [&str; 2] = ["bitonic_merge", "cat"];
 
 /// Names of classes and functions under which others stand.
 const OWNERS: [&str; 16] = [

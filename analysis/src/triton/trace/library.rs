@@ -1,6 +1,6 @@
 //! Functions that the packages of Triton bring beside the language: what they come to.
 
-use tilefit_syntax::ast::ExprId;
+use tilefit_syntax::ast::{BinaryOp, ExprId};
 
 use super::super::language::Dtype;
 use super::calls::Args;
@@ -38,6 +38,7 @@ impl Tracer<'_> {
                 None => return None,
             },
             "map_elementwise" => self.map_elementwise(frame, expr, args),
+            "swizzle2d" => self.swizzle2d(frame, expr, args)?,
             _ => return None,
         })
     }
@@ -79,6 +80,25 @@ impl Tracer<'_> {
         let turned = self.language_call(frame, expr, "permute", Args::of([joined, order]));
         let shape = Value::tuple([rows, columns].map(Value::Int));
         self.language_call(frame, expr, "reshape", Args::of([turned, shape]))
+    }
+
+    /// `tl.swizzle2d(i, j, size_i, size_j, size_g)`: the place of a tile in groups of `size_g` rows.
+    fn swizzle2d(&mut self, frame: &mut Frame, expr: ExprId, args: &Args) -> Option<Value> {
+        let given = ["i", "j", "size_i", "size_j", "size_g"].into_iter().enumerate();
+        let given: Vec<Value> = given.map(|(nth, name)| args.get(nth, name).cloned()).collect::<Option<_>>()?;
+        let [i, j, rows, columns, group] = given.as_slice() else { return None };
+        let row_start = self.binary(frame, expr, BinaryOp::Mul, i, columns);
+        let nth = self.binary(frame, expr, BinaryOp::Add, &row_start, j);
+        let of_group = self.binary(frame, expr, BinaryOp::Mul, group, columns);
+        let number = self.binary(frame, expr, BinaryOp::FloorDiv, &nth, &of_group);
+        let first = self.binary(frame, expr, BinaryOp::Mul, &number, group);
+        let left = self.binary(frame, expr, BinaryOp::Sub, rows, &first);
+        let height = self.language_call(frame, expr, "minimum", Args::of([left, group.clone()]));
+        let within = self.binary(frame, expr, BinaryOp::Mod, &nth, &of_group);
+        let row = self.binary(frame, expr, BinaryOp::Mod, &within, &height);
+        let row = self.binary(frame, expr, BinaryOp::Add, &first, &row);
+        let column = self.binary(frame, expr, BinaryOp::FloorDiv, &within, &height);
+        Some(Value::tuple([row, column]))
     }
 
     /// `tl.map_elementwise(function, …)`: the function is followed with numbers to learn what it gives.
