@@ -361,6 +361,24 @@ def k(a, c, n, M: tl.constexpr):
     );
 }
 
+/// What another decorator calls `configs` takes nothing away from the launches.
+#[test]
+fn configs_that_are_no_configurations_say_nothing() {
+    let text = "@checked(configs=['small', 'large'])
+@triton.jit
+def k(a, c, n, M: tl.constexpr):
+    m = tl.arange(0, M)
+    x = tl.load(a + m[:, None] * n + m[None, :]).to(tl.float16)
+    tl.store(c + m[:, None] * n + m[None, :], tl.dot(x, tl.trans(x)))
+
+def launch(a, c, n):
+    k[(1,)](a, c, n, M=64)
+";
+    let plain = text.split_once('\n').expect("the decorator").1;
+    assert_eq!(lenses(text), lenses(plain));
+    assert_eq!(lenses(text), ["8–72 KiB of 227 KiB (sm_90) · room for ≥ 3 blocks/SM"]);
+}
+
 /// A second click says more in the comment of the first one, which is the one that is in force.
 #[test]
 fn missing_values_go_into_the_comment_that_is_there() {

@@ -111,7 +111,7 @@ pub enum Expr {
     Thunk(ExprId),
     /// `lambda a, b: body`
     Lambda(Arc<Lambda>),
-    /// Python that tilefit does not look into, by its tree-sitter name: `lambda`, `await`, …
+    /// Python that tilefit does not look into, by its tree-sitter name: `await`, a `lambda` with defaults, …
     Other(&'static str),
     /// A place where the text does not parse.
     Error,

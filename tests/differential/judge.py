@@ -5,8 +5,8 @@ usage: judge.py ask DIR… --oracle ORACLE.py [--limit N]    fills answers into 
        judge.py compare DIR… --bin tilefit [-v] [--untyped] [--json OUT] [--wrong DIR]
 
 The oracle is a module as kernel_writer.py asks it; its answers have the form of the recorded ones (tests/conformance/triton/README.md), `error`
-when the compiler refuses. What is answered is on disk and is not asked again. `--untyped` does not tell the element types of pointers, as most files do
-not: a plan that assumes them must say so.
+when the compiler refuses. What is answered is on disk and is not asked again. `--untyped` leaves the element types of pointers
+out, as most files do.
 
 Each cell is planned as a copy of the kernel with a scenario comment, and falls into one of:
   exact        low = high = the compiler's total
@@ -56,7 +56,10 @@ def ask(folders, oracle, limit):
         source = os.path.join(os.path.dirname(os.path.abspath(path)), record["file"])
         record["compiler"] = oracle.version()
         for case in open_cases:
-            case.update(kernel_writer.ask(oracle, source, record["kernel"], case) or dict(error="no answer in time"))
+            answer = kernel_writer.ask(oracle, source, record["kernel"], case)
+            if answer is None:  # not in time: it stays open
+                continue
+            case.update(answer)
             asked += 1
             refused += bool(case["error"])
         kernel_writer.keep(path, record)

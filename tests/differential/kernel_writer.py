@@ -64,9 +64,11 @@ class Names:
 
 
 def keep(path, record):
-    """JSON with one line for each buffer, as the recorded cases have it."""
-    with open(path, "w") as out:
+    """Written whole, or not at all where that is interrupted."""
+    beside = path + ".part"
+    with open(beside, "w") as out:
         json.dump(record, out, indent=1)
+    os.replace(beside, path)
 
 
 def load_oracle(path):

@@ -13,6 +13,7 @@ use crate::tlx::front;
 use crate::tlx::language::has_tlx;
 use crate::triton::assumed::Assumed;
 use crate::triton::device::Compiler;
+use crate::triton::heuristics;
 use crate::triton::language;
 use crate::triton::possible::{Range, ranges};
 use crate::triton::scenario::{self, Scenario};
@@ -92,7 +93,7 @@ pub(super) fn laid_out<'db>(
 ) -> Option<TracedKernel> {
     let ast = syntax(db, unit);
     let scenario = scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
-    let scenario = &scenario.with_heuristics(ast, imports(db, unit.file(db)), &UnitScope::new(db, unit));
+    let scenario = &heuristics::chosen(scenario, ast, imports(db, unit.file(db)), &UnitScope::new(db, unit));
     let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
     let compiler = scenario.compiler.or(Some(Compiler::V3_9));
     traced(db, unit, scenario, arch, compiler, dialect, BTreeMap::new())

@@ -10,6 +10,7 @@ use tilefit_syntax::BlockKind;
 
 use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::Reason;
+use crate::triton::heuristics;
 use crate::triton::host::GpuTarget;
 use crate::triton::language;
 use crate::triton::scenario::{self, Call, Scenario, ScenarioScope};
@@ -127,7 +128,7 @@ pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> A
     }
     let imports = imports(db, unit.file(db));
     let filled = combined.into_iter().map(|scenario| scenario.filled_from(&agreed));
-    Arc::new(filled.map(|scenario| scenario.with_heuristics(ast, imports, &scope)).collect())
+    Arc::new(filled.map(|scenario| heuristics::chosen(scenario, ast, imports, &scope)).collect())
 }
 
 /// Whether something says what a kernel is launched with, so that the compiler's defaults are what it takes where that leaves out an option.
@@ -136,7 +137,7 @@ pub(super) fn has_defaults<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -
     let launches = launches_of(db, unit);
     let is_whole =
         |launch: &Launch| launch.call.arguments.iter().all(|(name, _)| name.as_deref() != Some(eval::UNKNOWN_KEYWORDS));
-    !launches.is_empty() && launches.iter().all(is_whole) && !scenario::may_choose_options(ast, imports)
+    !launches.is_empty() && launches.iter().all(is_whole) && !heuristics::may_choose_options(ast, imports)
 }
 
 /// Launches in functions whose arguments others give, completed by what those launch; all others as they are.

@@ -8,6 +8,7 @@
 pub mod assumed;
 pub mod axis_info;
 pub mod device;
+pub mod heuristics;
 pub mod host;
 mod interleave;
 pub mod language;

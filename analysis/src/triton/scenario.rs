@@ -95,15 +95,24 @@ pub const MOST_SCENARIOS: usize = 1024;
 /// What a launch says of how a kernel is compiled.
 pub const OPTIONS: [&str; 3] = ["num_warps", "num_ctas", "num_stages"];
 
+/// What a scenario comment begins with.
+const MARK: &str = "# tilefit:";
+
 const COMMENT: &str = "the scenario comment";
 const OPTION: &str = "the option of the launch";
-const HEURISTIC: &str = "`@triton.heuristics`";
 const SETTING: &str = "the setting `tlx.scenarios`";
 
 /// The text after `# tilefit:` of each scenario comment of a block, in order.
 pub fn comments(text: &str) -> Vec<String> {
-    let scenarios = text.lines().filter_map(|line| line.split_once("# tilefit:"));
+    let scenarios = text.lines().filter_map(|line| line.split_once(MARK));
     scenarios.map(|(_, scenario)| scenario.trim().to_owned()).collect()
+}
+
+/// Behind the last word of the first scenario comment of a block.
+pub fn end_of_comment(text: &str) -> Option<usize> {
+    let start = text.find(MARK)?;
+    let line = text[start..].lines().next()?;
+    Some(start + line.trim_end().len())
 }
 
 impl Scenario {
@@ -240,7 +249,7 @@ impl Scenario {
     }
 
     /// The value of an option of the launch.
-    fn option(&self, name: &str) -> Option<u32> {
+    pub(super) fn option(&self, name: &str) -> Option<u32> {
         match name {
             "num_warps" => self.num_warps,
             "num_ctas" => self.num_ctas,
@@ -276,34 +285,6 @@ impl Scenario {
                 && !self.values.contains_key(name)
             {
                 self.values.insert(name.to_owned(), (Constant::Int(i64::from(value)), OPTION.to_owned()));
-            }
-        }
-        self
-    }
-
-    /// This scenario with what `@triton.heuristics` of a kernel choose for its arguments, where they are known and nothing else gives it.
-    pub fn with_heuristics(mut self, ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Scenario {
-        let Some(kernel) = function(ast) else { return self };
-        for args in decorators(ast, imports, kernel, "triton.heuristics") {
-            for (name, chosen) in heuristics(ast, args).unwrap_or_default() {
-                let (Some(name), Expr::Lambda(lambda)) = (name, ast.expr(chosen)) else { continue };
-                let [param] = lambda.params.as_slice() else { continue };
-                if self.values.contains_key(name) || self.option(name).is_some() {
-                    continue;
-                }
-                let argument = |param: &Param| {
-                    let name = ast.name(param.name)?;
-                    let known = self.values.get(name).map(|(value, _)| value.clone());
-                    let value =
-                        known.unwrap_or_else(|| Constant::Unknown(Reason::new(format!("the value of `{name}`"))));
-                    Some((Constant::Str(name.to_owned()), value))
-                };
-                let arguments = kernel.params.iter().filter_map(argument).collect::<Vec<_>>();
-                let scope = LambdaScope { param, argument: Constant::Dict(arguments.into()), outer: scope };
-                let value = eval::evaluate(&lambda.ast, lambda.body, &scope);
-                if matches!(value, Constant::Int(_) | Constant::Bool(_) | Constant::Str(_) | Constant::None) {
-                    self = self.where_it_is(name, &value, HEURISTIC);
-                }
             }
         }
         self
@@ -537,7 +518,12 @@ fn decorator<'a>(ast: &'a Ast, imports: &Imports, function: &Function, name: &st
 }
 
 /// The arguments of each decorator of that name, from the outermost on.
-fn decorators<'a>(ast: &'a Ast, imports: &Imports, function: &Function, name: &str) -> impl Iterator<Item = &'a [Arg]> {
+pub(super) fn decorators<'a>(
+    ast: &'a Ast,
+    imports: &Imports,
+    function: &Function,
+    name: &str,
+) -> impl Iterator<Item = &'a [Arg]> {
     function.decorators.iter().filter_map(move |&decorator| {
         let (path, args): (_, &[Arg]) = match ast.expr(decorator) {
             Expr::Call { func, args } => (*func, args),
@@ -632,31 +618,17 @@ pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option
                 }
                 Some(scenario.with_options_as_values(function, ast))
             };
-            Ok(configs.iter().enumerate().filter_map(scenario).take(MOST_SCENARIOS).collect())
+            let found: Vec<Scenario> = configs.iter().enumerate().filter_map(scenario).take(MOST_SCENARIOS).collect();
+            // `configs` of a decorator that does something else.
+            if found.is_empty() {
+                Err(Reason::new("no `triton.Config` is among the configurations"))
+            } else {
+                Ok(found)
+            }
         }
         Constant::Unknown(reason) => Err(reason),
         _ => Err(Reason::new("the autotune configurations are not a list")),
     })
-}
-
-/// True where a function of the author's may choose options of the launch: none is a default then.
-pub fn may_choose_options(ast: &Ast, imports: &Imports) -> bool {
-    let Some(function) = function(ast) else { return false };
-    decorators(ast, imports, function, "triton.heuristics").any(|args| match heuristics(ast, args) {
-        Some(heuristics) => heuristics.iter().any(|(name, _)| name.is_none_or(|name| OPTIONS.contains(&name))),
-        None => true,
-    })
-}
-
-/// What `@triton.heuristics` chooses, where that is written at the kernel: by name, the function of the arguments; without a name what is elsewhere.
-fn heuristics<'a>(ast: &'a Ast, args: &[Arg]) -> Option<Vec<(Option<&'a str>, ExprId)>> {
-    let values = args.iter().find(|arg| arg.keyword.as_deref().is_none_or(|keyword| keyword == "values"))?;
-    let Expr::Dict(pairs) = ast.expr(values.value) else { return None };
-    let named = pairs.iter().map(|&(name, chosen)| match ast.expr(name) {
-        Expr::Str(name) => (Some(name.as_str()), chosen),
-        _ => (None, chosen),
-    });
-    Some(named.collect())
 }
 
 /// The expressions of the configurations, where they stand one by one at the kernel.
@@ -816,23 +788,6 @@ impl Scope for ScenarioScope<'_> {
             Some((value, _)) => Some(value.clone()),
             None => self.outer.constant(name),
         }
-    }
-}
-
-/// The name of the one parameter of a lambda, over those of the code around.
-struct LambdaScope<'a> {
-    param: &'a str,
-    argument: Constant,
-    outer: &'a dyn Scope,
-}
-
-impl Scope for LambdaScope<'_> {
-    fn outer(&self) -> Option<&dyn Scope> {
-        Some(self.outer)
-    }
-
-    fn constant(&self, name: &str) -> Option<Constant> {
-        if name == self.param { Some(self.argument.clone()) } else { self.outer.constant(name) }
     }
 }
 

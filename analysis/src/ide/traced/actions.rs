@@ -7,8 +7,9 @@ use crate::ide::diagnostics::Diagnostic;
 use crate::ide::language::Missing;
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::Origin;
+use crate::triton::scenario;
 
-/// A comment above the kernel with all that is `needed`: names and examples of their values. A comment that is there says more then.
+/// A comment above the kernel with all that is `needed`: names and examples of their values. Where there is one, the values are added to it.
 pub(in crate::ide) fn missing_values(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
@@ -23,7 +24,7 @@ pub(in crate::ide) fn missing_values(
     let names = needed.iter().map(|(name, _)| name.clone()).collect();
     let values = values.join(" ");
     let comment = format!("# tilefit: {values}");
-    if let Some(end) = end_of_comment(text) {
+    if let Some(end) = scenario::end_of_comment(text) {
         return Some(Missing { names, edit: (TextRange::empty(placed.start + end), format!(" {values}")), comment });
     }
     let start = placed.range(kernel).start - placed.start;
@@ -33,15 +34,8 @@ pub(in crate::ide) fn missing_values(
     indent.trim().is_empty().then_some(Missing { names, edit, comment })
 }
 
-/// Behind the last word of the first scenario comment.
-fn end_of_comment(text: &str) -> Option<usize> {
-    let start = text.find("# tilefit:")?;
-    let line = text[start..].lines().next()?;
-    Some(start + line.trim_end().len())
-}
-
 pub(in crate::ide) fn scenario_comment(missing: Missing, fixes: Diagnostic) -> CodeAction {
     let title = format!("Add missing values: `{}`", missing.comment);
-    let fix = Fix { edits: vec![missing.edit.clone()], fixes, preferred: false };
+    let fix = Fix { edits: vec![missing.edit], fixes, preferred: false };
     CodeAction { title, effect: Effect::Fix(fix) }
 }
