@@ -198,6 +198,7 @@ pub const SETTINGS: &[Setting] = &[
             ("sm_107", "GPU: 232,448 bytes of shared memory per block"),
             ("sm_110", "GPU: 232,448 bytes of shared memory per block"),
             ("sm_120", "GPU: 101,376 bytes of shared memory per block"),
+            ("sm_121", "GPU: 101,376 bytes of shared memory per block"),
             ("gfx942", "GPU: 65,536 bytes of shared memory per block"),
             ("gfx950", "GPU: 163,840 bytes of shared memory per block"),
             ("gfx1250", "GPU: 327,680 bytes of shared memory per block"),

@@ -339,7 +339,7 @@ def launch(a, c):
     let with_comment =
         |comment: &str| lenses(&text.replace("@triton.jit", &format!("# tilefit: {comment}\n@triton.jit")));
     assert_eq!(lenses(text), [""]);
-    let taken = ["8–72 KiB of 227 KiB (sm_90) · room for ≥ 3 blocks/SM"];
+    let taken = ["8–64 KiB of 227 KiB (sm_90) · room for ≥ 3 blocks/SM"];
     assert_eq!(with_comment("HAS_BIAS=True"), taken);
     assert_eq!(with_comment("bias=fp16 M=64"), taken);
     assert_eq!(with_comment("M=16"), ["at most 3 KiB of 227 KiB (sm_90)"]);
@@ -357,7 +357,7 @@ def k(a, c, n, M: tl.constexpr):
 ";
     assert_eq!(
         lenses(text),
-        ["2 configurations · at most 72 KiB of 227 KiB (sm_90) · all fit · room for ≥ 3 blocks/SM"]
+        ["2 configurations · at most 64 KiB of 227 KiB (sm_90) · all fit · room for ≥ 3 blocks/SM"]
     );
 }
 
@@ -376,7 +376,7 @@ def launch(a, c, n):
 ";
     let plain = text.split_once('\n').expect("the decorator").1;
     assert_eq!(lenses(text), lenses(plain));
-    assert_eq!(lenses(text), ["8–72 KiB of 227 KiB (sm_90) · room for ≥ 3 blocks/SM"]);
+    assert_eq!(lenses(text), ["8–64 KiB of 227 KiB (sm_90) · room for ≥ 3 blocks/SM"]);
 }
 
 /// A second click says more in the comment of the first one, which is the one that is in force.

@@ -194,7 +194,7 @@ def summary(results):
             groups[r[column]].append(r)
         for name, group in sorted(groups.items(), key=lambda g: -sum(v in BAD for r in g[1] for v in r["verdicts"])):
             own = collections.Counter(v for r in group for v in r["verdicts"])
-            lines.append(f"  {name:20} {len(group):5}: " + ", ".join(f"{k} {own[k]}" for k in ORDER if own[k]))
+            lines.append(f"  {name or 'other':20} {len(group):5}: " + ", ".join(f"{k} {own[k]}" for k in ORDER if own[k]))
     return "\n".join(lines)
 
 

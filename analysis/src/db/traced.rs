@@ -108,7 +108,7 @@ pub(super) fn traced<'db>(
         let are_sure = are_sure && !trace.program.is_guessed;
         let mut flat = None;
         if dialect.leaves_layouts() {
-            reorder::hoist(&mut trace.program);
+            reorder::hoist(&mut trace.program, &|product| machine.moves(product));
             simplify(&mut trace.program);
             if !trace.program.flattened.is_empty() {
                 flat = Some(compiled(trace.program.clone(), launch, &Machine { flattens: true, ..machine }, are_sure));

@@ -34,7 +34,7 @@ const fn amd(name: &'static str, smem: u64) -> Row {
 }
 
 /// CUDA programming guide, "compute capabilities"; the AMD compiler's `TargetFeatures`.
-const ARCHITECTURES: [Row; 15] = [
+const ARCHITECTURES: [Row; 16] = [
     nvidia("sm_70", 98_304, 0),
     nvidia("sm_75", 65_536, 0),
     nvidia("sm_80", 166_912, 0),
@@ -47,6 +47,7 @@ const ARCHITECTURES: [Row; 15] = [
     nvidia("sm_107", 232_448, 576),
     nvidia("sm_110", 232_448, TMEM_COLUMNS),
     nvidia("sm_120", 101_376, 0),
+    nvidia("sm_121", 101_376, 0),
     amd("gfx942", 65_536),
     amd("gfx950", 163_840),
     amd("gfx1250", 327_680),

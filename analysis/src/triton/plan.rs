@@ -105,18 +105,7 @@ fn planned(program: &Program, lives: Lives, unknown: &[Reason], rules: Rules) ->
             note(reason);
         }
     }
-    let mut early = buffers.clone();
-    let heights = Heights::of(&buffers);
-    for ((buffer, _), placed) in early.iter_mut().zip(&placed) {
-        if let Occupant::Hidden(nth) = placed.what {
-            let places = lives.scratch[nth].0.elsewhere.iter().copied().chain([buffer.live.start]);
-            // The later of those at which it costs most.
-            let worst = places.max_by_key(|&at| (heights.at(at), at)).unwrap_or(buffer.live.start);
-            if !lives.scratch[nth].0.elsewhere.is_empty() {
-                buffer.live = LiveRange { start: worst, end: worst + 1 };
-            }
-        }
-    }
+    let early = moved(&lives, &placed, &buffers);
     let (mut shared, offsets) = shared_total([&buffers, &early], unknown.is_empty(), reasons);
     for (placed, offset) in placed.iter_mut().zip(&offsets) {
         placed.offset = *offset;
@@ -135,6 +124,35 @@ fn planned(program: &Program, lives: Lives, unknown: &[Reason], rules: Rules) ->
         shared.high = shared.high.map(|high| high.max(ADDRESS_OF_TENSOR_MEMORY));
     }
     Planned { plan: MemoryPlan { shared, tensor, placed }, hidden, sites: lives.sites }
+}
+
+/// The same buffers, with each conversion that the compiler may do earlier where most is beside it: the last of such places. Conversions are done one
+/// after another, so that two of one place do not meet.
+fn moved(lives: &Lives, placed: &[Placed], buffers: &[(Buffer, Bytes)]) -> Vec<(Buffer, Bytes)> {
+    let elsewhere = |placed: &Placed| match placed.what {
+        Occupant::Hidden(nth) => lives.scratch[nth].0.elsewhere.as_slice(),
+        _ => &[],
+    };
+    let moving: Vec<usize> = (0..placed.len()).filter(|&nth| !elsewhere(&placed[nth]).is_empty()).collect();
+    let resting = buffers.iter().enumerate().filter(|(nth, _)| moving.binary_search(nth).is_err());
+    let heights = Heights::of(resting.map(|(_, (buffer, size))| (buffer.live, size.high())));
+    // Each operation takes so many steps.
+    let steps = u32::try_from(moving.len()).unwrap_or(u32::MAX).saturating_add(1);
+    let last = buffers.iter().map(|(buffer, _)| buffer.live.start).max().unwrap_or(0);
+    let steps = if last.checked_mul(steps).is_some() { steps } else { 1 };
+    let mut early = buffers.to_vec();
+    for (buffer, _) in &mut early {
+        let LiveRange { start, end } = buffer.live;
+        buffer.live = LiveRange { start: start * steps, end: end.saturating_mul(steps) };
+    }
+    for (step, &nth) in (0..steps).cycle().zip(&moving) {
+        let places = elsewhere(&placed[nth]).iter().copied().chain([buffers[nth].0.live.start]);
+        if let Some(worst) = places.max_by_key(|&at| (heights.at(at), at)) {
+            let start = worst * steps + step;
+            early[nth].0.live = LiveRange { start, end: start + 1 };
+        }
+    }
+    early
 }
 
 /// The plans of the functions that are not inlined, where they take any memory.
@@ -330,19 +348,20 @@ fn tried(buffers: &[(Buffer, Bytes)], sizes: &[u64]) -> (u64, Vec<Option<u64>>) 
 
 /// The most bytes that are live at once: no allocator takes less.
 fn peak(buffers: &[(Buffer, Bytes)]) -> u64 {
-    Heights::of(buffers).0.values().copied().max().unwrap_or(0)
+    let sure = buffers.iter().map(|(buffer, size)| (buffer.live, size.low()));
+    Heights::of(sure).0.values().copied().max().unwrap_or(0)
 }
 
-/// The bytes that are surely live, by the operations from which on it is so many.
+/// The bytes that are live, by the operations from which on it is so many.
 struct Heights(BTreeMap<u32, u64>);
 
 impl Heights {
-    fn of(buffers: &[(Buffer, Bytes)]) -> Heights {
+    fn of(buffers: impl Iterator<Item = (LiveRange, u64)>) -> Heights {
         let mut changes: BTreeMap<u32, i128> = BTreeMap::new();
-        for (buffer, size) in buffers.iter().filter(|(buffer, _)| buffer.live.start < buffer.live.end) {
+        for (live, bytes) in buffers.filter(|(live, _)| live.start < live.end) {
             work::spend(1);
-            *changes.entry(buffer.live.start).or_default() += i128::from(size.low());
-            *changes.entry(buffer.live.end).or_default() -= i128::from(size.low());
+            *changes.entry(live.start).or_default() += i128::from(bytes);
+            *changes.entry(live.end).or_default() -= i128::from(bytes);
         }
         let mut height = 0_i128;
         let heights = changes.into_iter().map(|(at, change)| {

@@ -189,6 +189,8 @@ pub enum Kind {
         bounds: usize,
         /// It is known that there is a round.
         runs: bool,
+        /// How many rounds there are, where that is known.
+        rounds: Option<u64>,
         /// Rounds that run at the same time, where the author says so.
         stages: Option<i64>,
         body: Block,

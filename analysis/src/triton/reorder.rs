@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::interleave;
-use super::program::{Block, Buffer, Effect, Kind, Op, Program, Task, Type, ValueId};
+use super::program::{Block, Buffer, Effect, Kind, Op, Product, Program, Task, Type, ValueId};
 use super::simplify::unused;
 use crate::work;
 
@@ -166,11 +166,18 @@ fn rename(block: &mut Block, by: &dyn Fn(ValueId) -> Option<ValueId>) {
     }
 }
 
-/// Moves what is the same in each round of a loop in front of it.
-pub fn hoist(program: &mut Program) {
+/// Moves what is the same in each round of a loop in front of it. `moves`: whether a product may.
+pub fn hoist(program: &mut Program, moves: &dyn Fn(&Product) -> bool) {
     let Program { body, products, .. } = program;
-    // What is added to a product has become a part of it before anything moves.
-    hoist_in(body, &|value| products.contains_key(&value));
+    let mut takers: HashMap<ValueId, Vec<&'static str>> = HashMap::new();
+    body.each(&mut |op| {
+        for &operand in op.operands.iter().filter(|operand| products.contains_key(operand)) {
+            takers.entry(operand).or_default().push(op.name);
+        }
+    });
+    // What a product is added to has become a part of it before anything moves (`lib/Dialect/Triton/Transforms/Combine.cpp`).
+    let is_added = |value| takers.get(&value).is_some_and(|takers| takers.as_slice() == ["add"]);
+    hoist_in(body, &|value| products.get(&value).is_some_and(|product| !moves(product) || is_added(value)));
 }
 
 fn hoist_in(block: &mut Block, stays: &dyn Fn(ValueId) -> bool) {

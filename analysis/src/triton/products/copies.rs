@@ -333,6 +333,8 @@ impl Stager<'_> {
                 _ if is_mixed => Holds::Not,
                 // With one accumulator, what starts anew waits for the round before.
                 Fate::Fresh | Fate::Other if keeps => Holds::Perhaps,
+                // Several rounds in one have accumulators of each other.
+                Fate::Rescaled if self.program.is_unrolled => Holds::Perhaps,
                 Fate::Carried | Fate::Rescaled => Holds::Surely,
                 // Of a chain, the rounds of all overlap where a load of one is staged.
                 Fate::Chained if is_bare => Holds::Not,

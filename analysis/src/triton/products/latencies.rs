@@ -43,7 +43,7 @@ type Defined<'a> = HashMap<ValueId, &'a Op>;
 impl Stager<'_> {
     /// What is known of the copies that a loop keeps; `None` where its rounds do not overlap.
     pub(super) fn staged(&self, body: &Block, stages: i64, is_told: bool) -> Option<HashMap<ValueId, Staging>> {
-        if stages < 2 || body.ops.iter().any(super::has_loop) {
+        if stages < 2 || self.machine.has_no_tensor_cores() || body.ops.iter().any(super::has_loop) {
             return None;
         }
         let before = u64::try_from(stages - 1).unwrap_or(1);

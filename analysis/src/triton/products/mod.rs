@@ -71,7 +71,7 @@ pub fn stage(program: &mut Program, machine: &Machine, is_sure: bool) {
     let is_authors = program.buffers.iter().any(|buffer| buffer.use_ == Use::Data);
     let written = if is_authors { program.buffers.len() } else { 0 };
     let is_sure = is_sure || program.products.is_empty();
-    stage_all(program, machine);
+    let is_sure = !stage_all(program, machine) && is_sure;
     for buffer in program.buffers.iter_mut().skip(written).filter(|_| !is_sure) {
         if let Memory::Shared { size, fork, .. } = &mut buffer.memory {
             *size = Bytes::Between(0, size.high(), Reason::new(OPERAND));
@@ -80,7 +80,8 @@ pub fn stage(program: &mut Program, machine: &Machine, is_sure: bool) {
     }
 }
 
-fn stage_all(program: &mut Program, machine: &Machine) {
+/// Returns whether a loop may be gone once its first rounds are taken out of it, so that nothing is there all through it.
+fn stage_all(program: &mut Program, machine: &Machine) -> bool {
     let mut body = std::mem::take(&mut program.body);
     let mut stager = Stager {
         program,
@@ -109,11 +110,15 @@ fn stage_all(program: &mut Program, machine: &Machine) {
         flat_stages: None,
         hoisted: Vec::new(),
         behind: HashMap::new(),
+        starts: Vec::new(),
+        has_short: false,
     };
     stager.read(&body);
     stager.block(&mut body, None);
     stager.put_behind(&mut body);
+    let has_short = stager.has_short;
     program.body = body;
+    has_short
 }
 
 impl Machine {
@@ -124,6 +129,11 @@ impl Machine {
     /// Rows are padded, and copied past the registers where that is possible.
     fn is_padded(&self) -> bool {
         self.is_amd() && self.hardware.capability != 942
+    }
+
+    /// Triton does not use those before sm_80, where loops do not overlap either.
+    fn has_no_tensor_cores(&self) -> bool {
+        !self.is_amd() && self.hardware.capability < 80
     }
 
     pub fn unit(&self, product: &Product) -> Unit {
@@ -137,11 +147,16 @@ impl Machine {
         let is_reduced = one.bits <= 16 || one.bits == 32 && !product.is_exact;
         match self.hardware.capability {
             // Which of its instructions AMD's compiler takes does not matter here.
-            _ if self.is_amd() || !is_reduced => Unit::Threads,
+            _ if self.is_amd() || !is_reduced || self.has_no_tensor_cores() => Unit::Threads,
             90..100 if is_tiled && self.warps.is_multiple_of(4) => Unit::Wgmma,
             100..120 if is_tiled && matches!(self.warps, 4 | 8) => Unit::Tcgen05,
             _ => Unit::TensorCores,
         }
+    }
+
+    /// Whether a product that is the same in each round of a loop leaves it: one that reads its operands from shared memory does not.
+    pub fn moves(&self, product: &Product) -> bool {
+        !self.unit(product).is_asynchronous() && !self.has_no_tensor_cores()
     }
 }
 
@@ -227,6 +242,10 @@ struct Stager<'p> {
     hoisted: Vec<(ValueId, Op)>,
     /// Buffers of operands that are read while the loop goes on: they are filled as soon as there is something to fill them with.
     behind: HashMap<ValueId, Vec<Op>>,
+    /// Buffers of operands that are there when a round of the innermost loop starts.
+    starts: Vec<Op>,
+    /// Some loop whose rounds overlap has hardly more of them than are taken out of it.
+    has_short: bool,
 }
 
 impl Stager<'_> {
@@ -333,18 +352,21 @@ impl Stager<'_> {
             work::spend(1);
             let is_operand_only = self.is_operand_only(&op);
             match &mut op.kind {
-                Kind::For { body, stages, .. } => {
+                Kind::For { body, stages, rounds, .. } => {
                     // Loops that are made one have the stages of the outer one.
                     let stages = if self.flat > 0 { self.flat_stages.or(*stages) } else { *stages };
                     let is_told = stages.is_some();
                     let told = std::mem::replace(&mut self.flat_stages, stages);
                     let stages = stages.unwrap_or(self.machine.stages);
+                    let products = body.ops.iter().filter(|op| self.product(op).is_some()).count() as u64;
+                    let is_short = rounds.is_some_and(|rounds| rounds <= products + 1);
                     let mut looped = Loop { staged: self.staged(body, stages, is_told), ..Loop::default() };
                     let is_flat = self.machine.flattens && self.program.flattened.contains(&body.params[0]);
                     let copies = match looped.staged.is_some() {
                         true => self.copies(op.at, body, &mut looped, stages),
                         false => Vec::new(),
                     };
+                    self.has_short |= is_short && looped.overlaps.values().any(|&holds| holds != Holds::Not);
                     self.flat += u32::from(is_flat);
                     self.round(body, Some(&looped), true);
                     self.flat -= u32::from(is_flat);
@@ -407,7 +429,9 @@ impl Stager<'_> {
         });
         self.within.push(within);
         self.counted.push(is_counted);
+        let starts = std::mem::take(&mut self.starts);
         self.block(body, around);
+        body.ops.splice(0..0, std::mem::replace(&mut self.starts, starts));
         self.within.pop();
         self.counted.pop();
     }

@@ -71,7 +71,12 @@ impl Stager<'_> {
             let (root, is_turned) = self.root(value);
             let load = self.cast_of.get(&root).copied().or_else(|| Some(self.sources.get(&root)?.load)).unwrap_or(root);
             let holds = around.and_then(|around| around.staging(load)).map(|staging| staging.holds);
-            let operand = Operand { nth, value, root, is_turned, tile: product.operands[nth].clone(), holds };
+            let mut tile = product.operands[nth].clone();
+            if self.machine.has_no_tensor_cores() {
+                // Each thread multiplies numbers of the result's type.
+                tile.bits = tile.bits.max(product.result.bits);
+            }
+            let operand = Operand { nth, value, root, is_turned, tile, holds };
             self.turn_before_cast(ops, &mut op, &operand);
             match unit {
                 Unit::Wgmma => self.for_wgmma(ops, &mut op, operand, product),
@@ -401,7 +406,8 @@ impl Stager<'_> {
     /// Without tensor cores: each thread loads the rows and columns that it multiplies.
     fn bring_to_threads(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: Operand, product: &Product) {
         let bytes = operand.tile.bytes();
-        let is_loaded = self.program.loads.contains_key(&operand.root);
+        let is_cast = operand.tile.bits != product.operands[operand.nth].bits;
+        let is_loaded = self.program.loads.contains_key(&operand.root) && !is_cast;
         let is_staged = is_loaded && operand.holds == Some(Holds::Surely);
         if is_staged && !(operand.is_turned && self.through_descriptor.contains(&operand.root)) {
             return;
@@ -495,9 +501,18 @@ impl Stager<'_> {
         } else {
             op.operands.extend(&made.results);
         }
-        match is_made {
-            true => self.behind.entry(operand.root).or_default().push(made),
-            false => ops.push(made),
+        // What a loop carries is there when a round starts.
+        let is_carried = self.within.last().is_some_and(|within| within.contains(&operand.root));
+        // A result that is seen from the other side is brought to registers where it is turned.
+        let is_turned_result = operand.is_turned && self.of_products.contains(&operand.root);
+        let from = match lies {
+            Lies::Swizzled { .. } if is_turned_result => operand.value,
+            _ => operand.root,
+        };
+        match (is_made, lies) {
+            (true, _) => self.behind.entry(from).or_default().push(made),
+            (false, Lies::InPlace(_)) if is_carried => self.starts.push(made),
+            (false, _) => ops.push(made),
         }
     }
 

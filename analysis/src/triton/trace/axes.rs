@@ -133,9 +133,10 @@ impl Tracer<'_> {
         match mask {
             None | Some(Value::None | Value::Bool(_) | Value::Int(_) | Value::Scalar(_)) => (run, widest),
             Some(Value::Tensor(mask)) => match self.axes_of(mask.id) {
-                Some(mask_info) => {
-                    let is_broadcast = mask.shape.get(fastest) != pointers.shape.get(fastest);
-                    let equal = if is_broadcast { run } else { mask_info.equal_along(fastest).saturating_mul(bits) };
+                // One mask for a whole row does not make an access narrower.
+                Some(_) if mask.shape.get(fastest) != pointers.shape.get(fastest) => (run, widest),
+                Some(mask) => {
+                    let equal = mask.equal_along(fastest).saturating_mul(bits);
                     (run.min(equal), widest.min(equal))
                 }
                 None => (run.min(bits), widest),

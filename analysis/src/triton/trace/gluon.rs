@@ -253,6 +253,7 @@ impl Tracer<'_> {
             return Value::None;
         }
         if let Some(&name) = ELEMENTWISE.iter().find(|&&known| known == name) {
+            self.check_math(frame, expr, name, &args);
             return self.each_element(frame, expr, name, &args);
         }
         if let Some(&(name, params)) = REDUCTIONS.iter().find(|(known, _)| *known == name) {
@@ -773,7 +774,7 @@ impl Tracer<'_> {
             effect: Effect::None,
             operands: &operands,
             of: Type::Tensor,
-            identity: identity((&shape, dtype)),
+            identity: identity((&shape, dtype, is_exact, parts)),
             kind: Kind::Plain,
         };
         let id = self.emit(frame, expr, op);

@@ -183,6 +183,32 @@ impl Tracer<'_> {
         });
     }
 
+    /// Functions that only numbers of 32 and 64 bits have, or only those of 32 (`triton/language/math.py`).
+    pub(super) fn check_math(&mut self, frame: &Frame, at: ExprId, name: &str, args: &Args) {
+        const OF_BOTH: [&str; 12] =
+            ["exp", "exp2", "log", "log2", "cos", "sin", "sqrt", "rsqrt", "erf", "floor", "ceil", "sigmoid"];
+        const OF_SINGLE: [&str; 2] = ["sqrt_rn", "div_rn"];
+        let taken: &[&str] = match name {
+            _ if OF_BOTH.contains(&name) => &["float32", "float64"],
+            _ if OF_SINGLE.contains(&name) => &["float32"],
+            _ => return,
+        };
+        let dtype_of = |value: &Value| match value {
+            Value::Tensor(tensor) => Some(tensor.dtype),
+            Value::Scalar(scalar) => Some(scalar.dtype),
+            _ => None,
+        };
+        let is_refused = |dtype: &Dtype| ![Dtype::ANY, Dtype::UNTOLD].contains(dtype) && !taken.contains(&dtype.name);
+        if let Some(dtype) = args.all().iter().filter_map(dtype_of).find(is_refused) {
+            self.demand(frame, at, false, || {
+                format!(
+                    "`{name}` takes `{}`, and is given `{dtype}`; cast it with `.to(tl.float32)`",
+                    taken.join("` or `")
+                )
+            });
+        }
+    }
+
     /// What a function that is not inlined is given (`_check_fn_args`).
     pub(super) fn check_apart(&mut self, frame: &Frame, at: ExprId, name: &str, args: &Args) {
         let is_block = |value: &Value| matches!(value, Value::Tensor(tensor) if elements(&tensor.shape) != 1);

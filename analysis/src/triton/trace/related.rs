@@ -37,7 +37,9 @@ fn in_block(
     let leads = |op: &&Op| leads(op) && op.results.iter().any(|result| needed[result.0 as usize]);
     let results = block.ops.iter().filter(leads).filter_map(|op| op.results.first());
     let products: Vec<ValueId> = results.filter(|it| program.products.contains_key(it)).copied().collect();
-    if products.len() < 2 {
+    // Those that are computed alike are one.
+    let distinct: BTreeSet<u64> = products.iter().map(|&product| number(product)).collect();
+    if distinct.len() < 2 {
         // At the top of a kernel constants lead from one to another, too.
         found.to_none.extend(products.iter().filter(|_| !is_kernel));
         return;
@@ -81,10 +83,11 @@ fn in_block(
         behind.insert(id, slice);
     }
     for &product in &products {
-        let others = || products.iter().filter(|&&other| other != product);
-        if others().any(|&other| surely.are_one(number(product), number(other))) {
+        let product_number = number(product);
+        let others = || distinct.iter().filter(|&&other| other != product_number);
+        if others().any(|&other| surely.are_one(product_number, other)) {
             found.to_others.insert(product);
-        } else if !is_kernel && !others().any(|&other| perhaps.are_one(number(product), number(other))) {
+        } else if !is_kernel && !others().any(|&other| perhaps.are_one(product_number, other)) {
             found.to_none.insert(product);
         }
     }

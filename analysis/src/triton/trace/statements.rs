@@ -445,7 +445,11 @@ impl Tracer<'_> {
         body: &[StmtId],
     ) {
         // Loops of none and of one round have been taken care of.
-        let runs = std::mem::take(&mut self.runs) || bounds.iter().all(|bound| bound.int().is_some());
+        let known = match bounds.each_ref().map(Value::int) {
+            [Some(from), Some(to), Some(by)] => u64::try_from(rounds(from, to, by)).ok(),
+            _ => None,
+        };
+        let runs = std::mem::take(&mut self.runs) || known.is_some();
         let index = bounds.iter().find_map(|bound| match bound {
             Value::Scalar(scalar) if scalar.dtype.bits == 64 => Some(scalar.dtype),
             _ => None,
@@ -492,7 +496,7 @@ impl Tracer<'_> {
             operands,
             results,
             identity: 0,
-            kind: Kind::For { bounds: count, runs, stages, body },
+            kind: Kind::For { bounds: count, runs, rounds: known, stages, body },
         };
         self.push(op);
         self.is_overlapped = around;
