@@ -35,11 +35,31 @@ pub(super) struct Start<'db> {
 
 #[salsa::tracked(returns(ref))]
 fn start<'db>(db: &'db dyn salsa::Database, root: SourceFile) -> Arc<Start<'db>> {
+    // Without patches it does not matter when something runs.
+    if !reaches_patches(db, root) {
+        return Arc::default();
+    }
     let mut running = Running { db, seen: FxHashSet::default(), depth: 0, start: Start::default(), now: 0 };
     running.module(root);
-    // Without patches it does not matter when something runs.
     let Start { patches, moments } = running.start;
     Arc::new(if patches.is_empty() { Start::default() } else { Start { patches, moments } })
+}
+
+/// Whether a module, or one that it imports, patches others. In a repository that may be thousands of modules, seen from each file of it, and hardly
+/// any of them does.
+fn reaches_patches(db: &dyn salsa::Database, root: SourceFile) -> bool {
+    let mut reached = vec![root];
+    let mut seen = FxHashSet::from_iter([root]);
+    while let Some(file) = reached.pop() {
+        for step in steps(db, file).iter() {
+            match step {
+                Step::Imports(module) if seen.insert(*module) => reached.push(*module),
+                Step::Patches { .. } => return true,
+                Step::Imports(_) | Step::Ends(_) => {}
+            }
+        }
+    }
+    false
 }
 
 /// The file itself, if what it starts patches modules.
@@ -109,61 +129,100 @@ impl<'db> Running<'db> {
             return;
         }
         self.depth += 1;
-        for &unit in statements_of(self.db, file, None) {
-            let ast = syntax(self.db, unit);
-            self.statements(file, unit, ast, &ast.body, true);
+        for step in steps(self.db, file).iter() {
+            match step {
+                Step::Imports(module) => self.module(*module),
+                Step::Patches { module, member, by, statement } => self.start.patches.push(Patch {
+                    module: *module,
+                    member: member.clone(),
+                    by: *by,
+                    statement: *statement,
+                    at: self.now,
+                }),
+                Step::Ends(statement) => {
+                    self.start.moments.extend(statement.map(|statement| (statement, self.now)));
+                    self.now += 1;
+                }
+            }
         }
         self.depth -= 1;
     }
+}
 
-    fn statements(&mut self, file: SourceFile, unit: Unit<'db>, ast: &Ast, body: &[StmtId], surely: bool) {
+/// What the statements at the top of a module do to others, in the order in which they run.
+#[derive(Clone, PartialEq, Eq, salsa::SalsaValue)]
+enum Step<'db> {
+    Imports(SourceFile),
+    /// As in [`Patch`].
+    Patches {
+        module: SourceFile,
+        member: String,
+        by: Unit<'db>,
+        statement: Option<usize>,
+    },
+    /// A statement, by its unit and its place there; `None` of one under a condition: it is not known whether it runs, so it has no moment.
+    Ends(Option<(Unit<'db>, usize)>),
+}
+
+#[salsa::tracked(returns(ref))]
+fn steps<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Arc<Vec<Step<'db>>> {
+    let mut reading = Reading { db, file, steps: Vec::new() };
+    for &unit in statements_of(db, file, None) {
+        let ast = syntax(db, unit);
+        reading.statements(unit, ast, &ast.body, true);
+    }
+    Arc::new(reading.steps)
+}
+
+struct Reading<'db> {
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    steps: Vec<Step<'db>>,
+}
+
+impl<'db> Reading<'db> {
+    fn statements(&mut self, unit: Unit<'db>, ast: &Ast, body: &[StmtId], surely: bool) {
         for (place, &stmt) in body.iter().enumerate() {
             match ast.stmt(stmt) {
                 Stmt::Import(modules) => {
                     for module in modules {
-                        self.import(file, 0, &module.module);
+                        self.import(0, &module.module);
                     }
                 }
                 Stmt::ImportFrom { level, module, names } => {
-                    self.import(file, *level, module);
+                    self.import(*level, module);
                     let separator = if module.is_empty() { "" } else { "." };
                     for name in names {
-                        self.import(file, *level, &format!("{module}{separator}{}", name.name));
+                        self.import(*level, &format!("{module}{separator}{}", name.name));
                     }
                 }
                 Stmt::Assign { targets, .. } => {
-                    let patched = targets.iter().filter_map(|&target| self.member(file, ast, target));
-                    let patched: Vec<_> = patched.collect();
-                    for (module, member) in patched {
+                    for &target in targets {
+                        let Some((module, member)) = self.member(ast, target) else { continue };
                         let statement = surely.then_some(place);
-                        self.start.patches.push(Patch { module, member, by: unit, statement, at: self.now });
+                        self.steps.push(Step::Patches { module, member, by: unit, statement });
                     }
                 }
                 Stmt::If { condition, .. } if eval::asks_for_program(ast, *condition) => {}
                 stmt => {
                     for body in stmt.bodies() {
-                        self.statements(file, unit, ast, body, false);
+                        self.statements(unit, ast, body, false);
                     }
                 }
             }
-            // Of a statement under a condition it is not known whether it runs, so it has no moment.
-            if surely {
-                self.start.moments.insert((unit, place), self.now);
-            }
-            self.now += 1;
+            self.steps.push(Step::Ends(surely.then_some((unit, place))));
         }
     }
 
-    fn import(&mut self, file: SourceFile, level: u32, module: &str) {
-        if let Some(imported) = module_file(self.db, file, level, Name::new(self.db, module.to_owned())) {
-            self.module(imported);
-        }
+    fn import(&mut self, level: u32, module: &str) {
+        let imported = module_file(self.db, self.file, level, Name::new(self.db, module.to_owned()));
+        self.steps.extend(imported.map(Step::Imports));
     }
 
     /// The module and the member that `module.member` is.
-    fn member(&self, file: SourceFile, ast: &Ast, target: ExprId) -> Option<(SourceFile, String)> {
+    fn member(&self, ast: &Ast, target: ExprId) -> Option<(SourceFile, String)> {
         let Expr::Attribute { value, name } = ast.expr(target) else { return None };
         let module = Name::new(self.db, ast.name(*value)?.to_owned());
-        Some((module_called(self.db, file, module)?, name.clone()))
+        Some((module_called(self.db, self.file, module)?, name.clone()))
     }
 }
