@@ -1,13 +1,14 @@
 //! Loads of tensor memory, and what makes it, move down to where they are needed (`lib/Dialect/TritonNvidiaGPU/Transforms/InterleaveTMem.cpp`).
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::program::{Block, Effect, Kind, Memory, Op, Program, Type, ValueId};
 use super::simplify::{Space, Written, written};
 use crate::work;
 
 pub(super) fn interleave(body: &mut Block, program: &Program) {
-    let mut places = Places { program, of: HashMap::new(), constants: HashSet::new(), uses: HashMap::new() };
+    let mut places =
+        Places { program, of: FxHashMap::default(), constants: FxHashSet::default(), uses: FxHashMap::default() };
     body.each(&mut |op| places.note(op));
     sink_in(body, &places);
 }
@@ -17,10 +18,10 @@ type Place = (ValueId, Option<ValueId>);
 
 struct Places<'p> {
     program: &'p Program,
-    of: HashMap<ValueId, Place>,
-    constants: HashSet<ValueId>,
+    of: FxHashMap<ValueId, Place>,
+    constants: FxHashSet<ValueId>,
     /// How often each value is used.
-    uses: HashMap<ValueId, usize>,
+    uses: FxHashMap<ValueId, usize>,
 }
 
 impl Places<'_> {

@@ -1,7 +1,9 @@
 //! Loops of TLX whose rounds the compiler lets overlap on NVIDIA's devices: products in tensor memory get barriers, and loads buffers, of which the
 //! source shows nothing (`lib/Dialect/TritonGPU/Transforms/Pipeliner/{AssignLatencies,ScheduleLoops,LowerLoops,MMAv5PipelineUtility}.cpp`).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::program::{
     Adds, Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Site, TensorProduct, Type, Use, ValueId,
@@ -123,16 +125,16 @@ impl Overlapping<'_> {
 
     /// Loads that lead to a product or to tensor memory, and all others where the author asks for it.
     fn loads(&self, body: &Block, stages: u64, is_told: bool) -> BTreeMap<usize, Holds> {
-        let defined: HashMap<ValueId, usize> =
+        let defined: FxHashMap<ValueId, usize> =
             body.ops.iter().enumerate().flat_map(|(at, op)| op.results.iter().map(move |&it| (it, at))).collect();
-        let mut levels: BTreeMap<usize, HashSet<u64>> = BTreeMap::new();
-        let mut leads_to_product: HashSet<usize> = HashSet::new();
+        let mut levels: BTreeMap<usize, FxHashSet<u64>> = BTreeMap::new();
+        let mut leads_to_product: FxHashSet<usize> = FxHashSet::default();
         for op in &body.ops {
             let is_product = matches!(op.kind, Kind::TensorProduct(_)) || op.name == "dot";
             if !(is_product || op.name == "tmem_store" || is_told && !is_load(op)) {
                 continue;
             }
-            let mut seen = HashSet::new();
+            let mut seen = FxHashSet::default();
             let mut open: Vec<(ValueId, u64)> = operands(op).into_iter().map(|operand| (operand, 0)).collect();
             while let Some((value, level)) = open.pop() {
                 work::spend(1);
@@ -292,8 +294,8 @@ fn operands(op: &Op) -> Vec<ValueId> {
     all
 }
 
-fn defined_in(body: &Block) -> HashSet<ValueId> {
-    let mut within: HashSet<ValueId> = body.params.iter().copied().collect();
+fn defined_in(body: &Block) -> FxHashSet<ValueId> {
+    let mut within: FxHashSet<ValueId> = body.params.iter().copied().collect();
     body.each(&mut |op| {
         within.extend(&op.results);
         op.kind.blocks().into_iter().for_each(|inner| within.extend(&inner.params));
@@ -302,7 +304,7 @@ fn defined_in(body: &Block) -> HashSet<ValueId> {
 }
 
 /// A product that may overlap with itself: it goes into the same accumulator in each round.
-fn overlapping_product(op: &Op, within: &HashSet<ValueId>) -> Option<(TensorProduct, ValueId)> {
+fn overlapping_product(op: &Op, within: &FxHashSet<ValueId>) -> Option<(TensorProduct, ValueId)> {
     let Kind::TensorProduct(product) = op.kind else { return None };
     let accumulator = *op.operands.get(product.accumulator)?;
     (!within.contains(&accumulator)).then_some((product, accumulator))

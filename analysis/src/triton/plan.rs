@@ -1,6 +1,8 @@
 //! What a program comes to: where each of its buffers lies, what the block takes, and how far that is known.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
 
 use super::language::Dtype;
 use super::live_ranges::{Call, Hidden, Life, Lives, Rules, Scratched, lives};
@@ -378,14 +380,14 @@ impl Heights {
 }
 
 /// A buffer that stands for all that are in one half of the rows: a left side of 64 rows and its accumulator are, and whatever is with either.
-fn halves(program: &Program) -> HashMap<BufferId, BufferId> {
+fn halves(program: &Program) -> FxHashMap<BufferId, BufferId> {
     let mut products: Vec<[ValueId; 2]> = Vec::new();
     program.body.each(&mut |op| {
         if let Kind::TensorProduct(TensorProduct { accumulator, half: Some(half), .. }) = op.kind {
             products.push([op.operands[accumulator], op.operands[half]]);
         }
     });
-    let mut halves: HashMap<BufferId, BufferId> = HashMap::new();
+    let mut halves: FxHashMap<BufferId, BufferId> = FxHashMap::default();
     if products.is_empty() {
         return halves;
     }
@@ -393,7 +395,7 @@ fn halves(program: &Program) -> HashMap<BufferId, BufferId> {
     for sides in products {
         let all: Vec<BufferId> = sides.iter().filter_map(|side| made_of.get(side)).flatten().copied().collect();
         let Some(&first) = all.first() else { continue };
-        let class = |halves: &HashMap<BufferId, BufferId>, id| halves.get(&id).copied().unwrap_or(id);
+        let class = |halves: &FxHashMap<BufferId, BufferId>, id| halves.get(&id).copied().unwrap_or(id);
         let to = class(&halves, first);
         let from: Vec<BufferId> = all.iter().map(|&id| class(&halves, id)).collect();
         halves.extend(all.iter().map(|&id| (id, to)));
@@ -403,8 +405,8 @@ fn halves(program: &Program) -> HashMap<BufferId, BufferId> {
 }
 
 /// The buffers of tensor memory that each value may be, by whichever way it got there.
-fn made_of(program: &Program) -> HashMap<ValueId, BTreeSet<BufferId>> {
-    let mut ties: HashMap<ValueId, Vec<ValueId>> = HashMap::new();
+fn made_of(program: &Program) -> FxHashMap<ValueId, BTreeSet<BufferId>> {
+    let mut ties: FxHashMap<ValueId, Vec<ValueId>> = FxHashMap::default();
     let mut made: Vec<(BufferId, ValueId)> = Vec::new();
     program.body.each(&mut |op| {
         if let (Kind::Allocation(id), Some(&result)) = (&op.kind, op.results.first()) {
@@ -414,7 +416,7 @@ fn made_of(program: &Program) -> HashMap<ValueId, BTreeSet<BufferId>> {
             ties.entry(from).or_default().push(to);
         }
     });
-    let mut of: HashMap<ValueId, BTreeSet<BufferId>> = HashMap::new();
+    let mut of: FxHashMap<ValueId, BTreeSet<BufferId>> = FxHashMap::default();
     for (id, value) in made {
         let mut open = vec![value];
         while let Some(value) = open.pop() {
@@ -431,7 +433,7 @@ fn tensor_buffers(program: &Program, lives: &Lives, unknown: &[Reason]) -> (Vec<
     let mut placed = Vec::new();
     let mut buffers: Vec<tensor_memory::Buffer> = Vec::new();
     let halves = halves(program);
-    let mut first_of: HashMap<BufferId, usize> = HashMap::new();
+    let mut first_of: FxHashMap<BufferId, usize> = FxHashMap::default();
     for &id in &lives.order {
         let (Memory::Tensor { columns, rows }, Some(life)) =
             (&program.buffers[id.0 as usize].memory, lives.buffers[id.0 as usize])

@@ -2,8 +2,9 @@
 //!
 //! Helpers are inlined. What an operation computes does not matter here; what it is given, what becomes of its result, and when it happens do.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use tilefit_syntax::ast::ExprId;
 
@@ -31,23 +32,23 @@ pub struct Program {
     /// What operations need of shared memory while they run.
     pub scratch: Vec<Scratch>,
     /// Registers of 32 bits that tensors take, over all threads.
-    pub registers: HashMap<ValueId, u64>,
+    pub registers: FxHashMap<ValueId, u64>,
     /// It calls `tl.dot`, or something like it.
     pub multiplies: bool,
     /// Some of its products stand for operations that are not followed in detail: they take at most what those do.
     pub is_guessed: bool,
     /// Results of `tl.dot`.
-    pub products: HashMap<ValueId, Product>,
+    pub products: FxHashMap<ValueId, Product>,
     /// The indices of loops that the author wants to be one with those in them.
-    pub flattened: HashSet<ValueId>,
+    pub flattened: FxHashSet<ValueId>,
     /// Some loop has several rounds in one.
     pub is_unrolled: bool,
     /// Some loop is to run as tasks.
     pub wants_tasks: bool,
     /// The indices of loops whose products are to have one accumulator each.
-    pub keeping_accumulators: HashSet<ValueId>,
+    pub keeping_accumulators: FxHashSet<ValueId>,
     /// Tensors that are loaded from global memory.
-    pub loads: HashMap<ValueId, Load>,
+    pub loads: FxHashMap<ValueId, Load>,
 }
 
 /// Elements of a tensor, which a comment can make as large as it likes.

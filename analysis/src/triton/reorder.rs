@@ -1,7 +1,7 @@
 //! What the compiler of TLX does to a program once nothing of it is left out: loads through descriptors get their buffers, and operations move
 //! (`lib/Dialect/TritonGPU/Transforms/ReorderInstructions.cpp`). Gluon leaves operations where they are.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::interleave;
 use super::program::{Block, Buffer, Effect, Kind, Op, Product, Program, Task, Type, ValueId};
@@ -12,7 +12,7 @@ pub fn lower(program: &mut Program) {
     let mut body = std::mem::take(&mut program.body);
     stored_as_they_are(&mut body);
     staged_loads(&mut body, program);
-    let (mut loaded, mut names) = (HashMap::new(), HashMap::new());
+    let (mut loaded, mut names) = (FxHashMap::default(), FxHashMap::default());
     stored_again(&mut body, &program.buffers, &mut loaded, &mut names);
     rename(&mut body, &|value| names.get(&value).copied());
     program.body = body;
@@ -35,10 +35,10 @@ fn stored_as_they_are(block: &mut Block) {
 fn stored_again(
     block: &mut Block,
     buffers: &[Buffer],
-    loaded: &mut HashMap<ValueId, Op>,
-    names: &mut HashMap<ValueId, ValueId>,
+    loaded: &mut FxHashMap<ValueId, Op>,
+    names: &mut FxHashMap<ValueId, ValueId>,
 ) {
-    let mut made: HashMap<ValueId, Op> = HashMap::new();
+    let mut made: FxHashMap<ValueId, Op> = FxHashMap::default();
     block.ops.retain_mut(|op| {
         match (op.name, op.operands.first()) {
             ("staging", None) => _ = op.results.first().map(|&tile| made.insert(tile, op.clone())),
@@ -111,7 +111,7 @@ fn pipelined_stores(block: &mut Block, buffers: &[Buffer], of_others: i64) {
 
 /// Replaces the buffers of stores in the body of a loop, but not in loops within it, by those that are `made`.
 fn shared_staging(body: &mut Block, buffers: &[Buffer], made: &mut Vec<Op>) {
-    let mut names = HashMap::new();
+    let mut names = FxHashMap::default();
     for op in &mut body.ops {
         if is_staged_store(op) {
             let same = made.iter().find(|alloc| is_same(alloc, op, buffers));
@@ -197,7 +197,7 @@ fn hoist_in(block: &mut Block, stays: &dyn Fn(ValueId) -> bool) {
 
 /// Takes out of a loop what does not hang on it. A load is taken out of a loop in which nothing is written.
 fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId) -> bool) -> Vec<Op> {
-    let mut within: HashSet<ValueId> = HashSet::new();
+    let mut within: FxHashSet<ValueId> = FxHashSet::default();
     let mut writes = false;
     for block in looped.kind.blocks() {
         within.extend(&block.params);
@@ -267,7 +267,7 @@ fn staged_loads(block: &mut Block, program: &mut Program) {
 
 /// In which loop each value is used, as often as it is.
 #[derive(Default)]
-struct Uses(HashMap<ValueId, Vec<Option<u32>>>);
+struct Uses(FxHashMap<ValueId, Vec<Option<u32>>>);
 
 impl Uses {
     fn count(&mut self, block: &Block, around: Option<u32>) {
@@ -318,7 +318,7 @@ fn sink_loads(block: &mut Block, uses: &Uses, around: Option<u32>) {
 pub fn loaded_again(program: &Program) -> Option<Program> {
     let mut uses = Uses::default();
     uses.count(&program.body, None);
-    let mut loads = HashMap::new();
+    let mut loads = FxHashMap::default();
     repeatable(&program.body, &uses, None, &mut loads);
     if loads.is_empty() {
         return None;
@@ -328,7 +328,7 @@ pub fn loaded_again(program: &Program) -> Option<Program> {
     Some(again)
 }
 
-fn repeatable(block: &Block, uses: &Uses, around: Option<u32>, loads: &mut HashMap<ValueId, Op>) {
+fn repeatable(block: &Block, uses: &Uses, around: Option<u32>, loads: &mut FxHashMap<ValueId, Op>) {
     for op in &block.ops {
         if let ("local_load", Some(result)) = (op.name, op.results.first())
             && uses.0.get(result).is_some_and(|places| places.len() > 1 && places.iter().any(|&place| place != around))
@@ -343,7 +343,7 @@ fn repeatable(block: &Block, uses: &Uses, around: Option<u32>, loads: &mut HashM
 }
 
 /// Uses what is loaded from where it is used: for the lives of buffers, that is as if it were loaded there.
-fn load_again(block: &mut Block, loads: &HashMap<ValueId, Op>) {
+fn load_again(block: &mut Block, loads: &FxHashMap<ValueId, Op>) {
     for op in &mut block.ops {
         let buffers: Vec<ValueId> =
             op.operands.iter().filter_map(|value| loads.get(value)?.operands.first().copied()).collect();
@@ -371,13 +371,13 @@ fn before_use(block: &mut Block, op: Op) -> Option<Op> {
 #[derive(Default)]
 struct Staging {
     /// Results of operations.
-    defined: HashSet<ValueId>,
+    defined: FxHashSet<ValueId>,
     /// Those that are known when the kernel is compiled. What is made of them stays where it is.
-    constant: HashSet<ValueId>,
+    constant: FxHashSet<ValueId>,
     /// By what they are made of.
-    taken: HashMap<ValueId, Vec<Op>>,
+    taken: FxHashMap<ValueId, Vec<Op>>,
     /// Buffers that are the same as others.
-    names: HashMap<ValueId, ValueId>,
+    names: FxHashMap<ValueId, ValueId>,
 }
 
 impl Staging {
@@ -458,7 +458,7 @@ pub fn take_warps(program: &mut Program, of_kernel: u64) {
     program.body = body;
 }
 
-fn take_warps_in(block: &mut Block, of_kernel: u64, registers: &HashMap<ValueId, u64>) {
+fn take_warps_in(block: &mut Block, of_kernel: u64, registers: &FxHashMap<ValueId, u64>) {
     for op in &mut block.ops {
         for inner in op.kind.blocks_mut() {
             take_warps_in(inner, of_kernel, registers);
@@ -469,7 +469,7 @@ fn take_warps_in(block: &mut Block, of_kernel: u64, registers: &HashMap<ValueId,
     }
 }
 
-fn take_warps_of(tasks: &mut [Task], of_kernel: u64, registers: &HashMap<ValueId, u64>) {
+fn take_warps_of(tasks: &mut [Task], of_kernel: u64, registers: &FxHashMap<ValueId, u64>) {
     const REGISTERS_OF_LANE: u64 = 65536 / 32;
     let needs: Vec<(u64, u64)> = tasks.iter().map(|task| needed_by(&task.body, registers)).collect();
     loop {
@@ -488,7 +488,7 @@ fn take_warps_of(tasks: &mut [Task], of_kernel: u64, registers: &HashMap<ValueId
 
 /// The fewest warps that a task may have, and the registers of its largest tensor. A copy through a descriptor is issued by two warps, tensor memory
 /// is reached by four.
-fn needed_by(body: &Block, registers: &HashMap<ValueId, u64>) -> (u64, u64) {
+fn needed_by(body: &Block, registers: &FxHashMap<ValueId, u64>) -> (u64, u64) {
     let (mut least, mut most) = (1, 0);
     body.each(&mut |op| {
         least = least.max(match op.name {

@@ -1,7 +1,7 @@
 //! What the compiler does to a program before memory is given out: values that a loop only carries around are what they were before it, what
 //! was computed before is not computed again, and what nobody needs is not computed at all.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::program::{Block, Effect, Kind, Op, Program, ValueId};
 use crate::work;
@@ -152,7 +152,7 @@ fn combine(first: &mut Op, second: Op) {
                 Some(Op { kind: Kind::Yield, operands, .. }) => operands,
                 _ => Vec::new(),
             };
-            let within: HashMap<ValueId, ValueId> = results.iter().copied().zip(yields.iter().copied()).collect();
+            let within: FxHashMap<ValueId, ValueId> = results.iter().copied().zip(yields.iter().copied()).collect();
             replaced(&mut two, &within);
             if let Some(last) = two.ops.last_mut().filter(|op| matches!(op.kind, Kind::Yield)) {
                 yields.append(&mut last.operands);
@@ -164,7 +164,7 @@ fn combine(first: &mut Op, second: Op) {
     first.results.extend(more);
 }
 
-fn replaced(block: &mut Block, by: &HashMap<ValueId, ValueId>) {
+fn replaced(block: &mut Block, by: &FxHashMap<ValueId, ValueId>) {
     for op in &mut block.ops {
         for operand in &mut op.operands {
             *operand = by.get(operand).copied().unwrap_or(*operand);
@@ -328,13 +328,13 @@ type Computed = (&'static str, u64, Vec<ValueId>);
 #[derive(Default)]
 struct Seen {
     /// Of the blocks around, innermost last.
-    pure: Vec<HashMap<Computed, Vec<ValueId>>>,
+    pure: Vec<FxHashMap<Computed, Vec<ValueId>>>,
 }
 
 /// Takes what is computed again for what was computed before.
 fn repeated(block: &mut Block, names: &mut Names, seen: &mut Seen) {
-    seen.pure.push(HashMap::new());
-    let mut read: HashMap<Computed, (Option<Space>, Vec<ValueId>)> = HashMap::new();
+    seen.pure.push(FxHashMap::default());
+    let mut read: FxHashMap<Computed, (Option<Space>, Vec<ValueId>)> = FxHashMap::default();
     for op in &mut block.ops {
         work::spend(1);
         for operand in &mut op.operands {

@@ -1,6 +1,6 @@
 //! Columns of tensor memory that products take (`HoistTMEMAlloc.cpp`, `PromoteLHSToTMem.cpp`).
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::super::plan::LEAST_COLUMNS;
 use super::super::program::{Block, Kind, Op, Product, Program, Tile, ValueId};
@@ -12,7 +12,7 @@ const ROWS: u64 = 128;
 /// At least and at most; `None` where no product ends there. Each result has its own, twice where a round starts with another one while the last is
 /// still read, and a left side that is computed may be there too.
 pub fn columns_of_results(program: &Program, machine: &Machine) -> Option<(u64, u64)> {
-    let mut columns = Columns { program, machine, uses: HashMap::new(), least: 0, most: 0 };
+    let mut columns = Columns { program, machine, uses: FxHashMap::default(), least: 0, most: 0 };
     program.body.each(&mut |op| {
         work::spend(1);
         for &operand in &op.operands {
@@ -37,7 +37,7 @@ fn taken(columns: u64) -> u64 {
 struct Columns<'a> {
     program: &'a Program,
     machine: &'a Machine,
-    uses: HashMap<ValueId, usize>,
+    uses: FxHashMap<ValueId, usize>,
     least: u64,
     most: u64,
 }

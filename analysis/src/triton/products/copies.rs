@@ -1,7 +1,7 @@
 //! The buffers of what a loop loads for rounds that come later, and the barriers by which its products wait
 //! (`lib/Dialect/TritonGPU/Transforms/Pipeliner/LowerLoops.cpp`).
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::program::{Block, Bytes, Kind, Op, Product, Site, Tile, Use, ValueId, elements};
 use super::latencies::Staging;
@@ -15,7 +15,7 @@ type Taker = (ValueId, Vec<ValueId>, Product);
 /// Loads through descriptors that are waited for together, until one of them is used.
 #[derive(Default)]
 struct Group {
-    loads: HashSet<ValueId>,
+    loads: FxHashSet<ValueId>,
     copies: u64,
     /// Whether it is known where the first of them is used.
     is_sure: bool,
@@ -41,12 +41,12 @@ enum Fate {
 struct Flow<'a> {
     body: &'a Block,
     /// By any of their results.
-    makers: HashMap<ValueId, &'a Op>,
-    uses: &'a HashMap<ValueId, Vec<(ValueId, usize)>>,
+    makers: FxHashMap<ValueId, &'a Op>,
+    uses: &'a FxHashMap<ValueId, Vec<(ValueId, usize)>>,
 }
 
 impl<'a> Flow<'a> {
-    fn of(body: &'a Block, uses: &'a HashMap<ValueId, Vec<(ValueId, usize)>>) -> Self {
+    fn of(body: &'a Block, uses: &'a FxHashMap<ValueId, Vec<(ValueId, usize)>>) -> Self {
         let makers = body.ops.iter().flat_map(|op| op.results.iter().map(move |&result| (result, op)));
         Flow { body, makers: makers.collect(), uses }
     }
@@ -289,8 +289,8 @@ impl Stager<'_> {
     }
 
     /// How many products of tensor memory follow each other from each one of a loop on.
-    fn depths(&self, body: &Block) -> HashMap<ValueId, u64> {
-        let mut depths: HashMap<ValueId, u64> = HashMap::new();
+    fn depths(&self, body: &Block) -> FxHashMap<ValueId, u64> {
+        let mut depths: FxHashMap<ValueId, u64> = FxHashMap::default();
         for op in body.ops.iter().rev() {
             work::spend(1);
             let of_users = op.results.iter().filter_map(|result| depths.get(result)).copied().max().unwrap_or(0);
@@ -307,7 +307,7 @@ impl Stager<'_> {
     }
 
     /// Whether the rounds of each product of tensor memory overlap (`AssignMMALatencies`).
-    fn overlaps(&self, body: &Block, looped: &Loop, products: &[Taker]) -> HashMap<ValueId, Holds> {
+    fn overlaps(&self, body: &Block, looped: &Loop, products: &[Taker]) -> FxHashMap<ValueId, Holds> {
         let unit = |product: &Product| self.machine.unit(product);
         // Where tensor cores take operands from registers as well, nothing overlaps.
         let is_mixed = products.iter().any(|(_, _, product)| unit(product) != Unit::Tcgen05);
@@ -316,7 +316,7 @@ impl Stager<'_> {
         let keeps = body.params.first().is_some_and(|index| self.program.keeping_accumulators.contains(index));
         let mut staged = looped.staged.iter().flatten();
         let is_bare = staged.all(|(_, staging)| staging.holds == Holds::Not);
-        let mut found = HashMap::new();
+        let mut found = FxHashMap::default();
         for (id, operands, product) in products.iter().filter(|(_, _, product)| unit(product) == Unit::Tcgen05) {
             work::spend(1);
             let sides = operands.iter().take(2).map(|&operand| {
@@ -384,7 +384,7 @@ impl Stager<'_> {
     }
 
     /// Of products of which one adds to what another one gives.
-    fn fates_together(&self, products: &[Taker], flow: &Flow) -> HashMap<ValueId, Fate> {
+    fn fates_together(&self, products: &[Taker], flow: &Flow) -> FxHashMap<ValueId, Fate> {
         // What a product adds to, and what comes of it.
         let step = |(id, operands, _): &Taker| {
             let result = flow.converted(*id);
@@ -395,16 +395,16 @@ impl Stager<'_> {
             of_sum.or_else(|| Some((flow.unconverted(*operands.get(2)?), *id)))
         };
         let steps: Vec<_> = products.iter().filter_map(|product| Some((product.0, step(product)?))).collect();
-        let by_start: HashMap<ValueId, ValueId> = steps.iter().map(|(_, step)| *step).collect();
-        let made_from: HashMap<ValueId, ValueId> = steps.iter().map(|(_, (from, to))| (*to, *from)).collect();
-        let end = |mut value: ValueId, next: &HashMap<ValueId, ValueId>| {
+        let by_start: FxHashMap<ValueId, ValueId> = steps.iter().map(|(_, step)| *step).collect();
+        let made_from: FxHashMap<ValueId, ValueId> = steps.iter().map(|(_, (from, to))| (*to, *from)).collect();
+        let end = |mut value: ValueId, next: &FxHashMap<ValueId, ValueId>| {
             while let Some(&further) = next.get(&value) {
                 work::spend(1);
                 value = further;
             }
             value
         };
-        let mut found = HashMap::new();
+        let mut found = FxHashMap::default();
         for &(id, (from, to)) in &steps {
             let (first, last) = (end(from, &made_from), end(to, &by_start));
             if (first, last) == (from, to) && !self.program.products.contains_key(&from) {

@@ -1,7 +1,7 @@
 //! Which loads of a loop are kept in several copies because rounds overlap, and for how many rounds ahead
 //! (`lib/Dialect/TritonGPU/Transforms/Pipeliner/AssignLatencies.cpp`).
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::program::{Block, Effect, Kind, Op, Product, Tile, Type, ValueId};
 use super::{Holds, Stager, Unit};
@@ -38,11 +38,11 @@ pub(super) struct Taker {
     pub is_computed: bool,
 }
 
-type Defined<'a> = HashMap<ValueId, &'a Op>;
+type Defined<'a> = FxHashMap<ValueId, &'a Op>;
 
 impl Stager<'_> {
     /// What is known of the copies that a loop keeps; `None` where its rounds do not overlap.
-    pub(super) fn staged(&self, body: &Block, stages: i64, is_told: bool) -> Option<HashMap<ValueId, Staging>> {
+    pub(super) fn staged(&self, body: &Block, stages: i64, is_told: bool) -> Option<FxHashMap<ValueId, Staging>> {
         if stages < 2 || self.machine.has_no_tensor_cores() || body.ops.iter().any(super::has_loop) {
             return None;
         }
@@ -53,7 +53,7 @@ impl Stager<'_> {
             return Some(self.staged_on_amd(body, &defined, before, is_told));
         }
         let ways = [true, false].map(|perhaps| self.latencies(body, &defined, before, perhaps));
-        let mut staged = HashMap::new();
+        let mut staged = FxHashMap::default();
         for (&load, &one) in ways.iter().flatten() {
             let both = ways.each_ref().map(|way| way.get(&load).copied());
             let holds = match both {
@@ -78,11 +78,11 @@ impl Stager<'_> {
     }
 
     /// Rounds ahead for each load that leads to a product. `perhaps`: loads of which it is not known whether they are wide enough are.
-    fn latencies(&self, body: &Block, defined: &Defined, before: u64, perhaps: bool) -> HashMap<ValueId, u64> {
-        let mut levels: HashMap<ValueId, u64> = HashMap::new();
-        let mut excluded: HashSet<ValueId> = HashSet::new();
+    fn latencies(&self, body: &Block, defined: &Defined, before: u64, perhaps: bool) -> FxHashMap<ValueId, u64> {
+        let mut levels: FxHashMap<ValueId, u64> = FxHashMap::default();
+        let mut excluded: FxHashSet<ValueId> = FxHashSet::default();
         for op in body.ops.iter().filter(|op| self.product(op).is_some()) {
-            let mut seen = HashSet::new();
+            let mut seen = FxHashSet::default();
             // The operands of a product that are multiplied, the first one on top.
             let mut open: Vec<(ValueId, u64)> = op.operands.iter().take(2).rev().map(|&it| (it, 0)).collect();
             while let Some((value, level)) = open.pop() {
@@ -211,7 +211,7 @@ impl Stager<'_> {
     pub(super) fn takers(&self, load: ValueId) -> (Vec<Taker>, bool) {
         let (mut takers, mut has_others) = (Vec::new(), false);
         let mut open = vec![(load, false, false)];
-        let mut seen = HashSet::new();
+        let mut seen = FxHashSet::default();
         while let Some((value, is_turned, is_computed)) = open.pop() {
             work::spend(1);
             for &(by, nth) in self.uses.get(&value).into_iter().flatten() {
@@ -310,14 +310,20 @@ impl Stager<'_> {
     }
 
     /// The compiler for AMD looks at loads by rules of its own.
-    fn staged_on_amd(&self, body: &Block, defined: &Defined, before: u64, is_told: bool) -> HashMap<ValueId, Staging> {
-        let mut staged = HashMap::new();
+    fn staged_on_amd(
+        &self,
+        body: &Block,
+        defined: &Defined,
+        before: u64,
+        is_told: bool,
+    ) -> FxHashMap<ValueId, Staging> {
+        let mut staged = FxHashMap::default();
         let products = body.ops.iter().filter(|op| self.product(op).is_some());
         let operands: Vec<ValueId> = products.flat_map(|op| op.operands.iter().take(2)).copied().collect();
         let rounds = (before, before);
         for &operand in &operands {
             let mut open = vec![operand];
-            let mut seen = HashSet::new();
+            let mut seen = FxHashSet::default();
             while let Some(value) = open.pop() {
                 work::spend(1);
                 let Some(op) = defined.get(&value).filter(|_| seen.insert(value)) else { continue };
@@ -359,7 +365,7 @@ impl Stager<'_> {
     /// Whether where something is loaded from is loaded in the same loop.
     fn hangs_on_loads(&self, op: &Op, defined: &Defined) -> bool {
         let mut open = op.operands.clone();
-        let mut seen = HashSet::new();
+        let mut seen = FxHashSet::default();
         while let Some(value) = open.pop() {
             work::spend(1);
             let Some(op) = defined.get(&value).filter(|_| seen.insert(value)) else { continue };

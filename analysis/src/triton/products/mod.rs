@@ -3,7 +3,7 @@
 //!
 //! What is known to go one way has a size, all else lies between what is needed in any case and what the compiler takes at most.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::layouts::{Hardware, Vendor};
 use super::program::{
@@ -86,30 +86,30 @@ fn stage_all(program: &mut Program, machine: &Machine) -> bool {
     let mut stager = Stager {
         program,
         machine: *machine,
-        uses: HashMap::new(),
-        sources: HashMap::new(),
-        turned: HashSet::new(),
-        made_of_turned: HashSet::new(),
-        seen_of: HashMap::new(),
-        elementwise: HashSet::new(),
-        sums: HashMap::new(),
-        cast_of: HashMap::new(),
-        leaves: HashMap::new(),
-        least_bits: HashMap::new(),
-        operands_of: HashMap::new(),
-        brought: HashMap::new(),
+        uses: FxHashMap::default(),
+        sources: FxHashMap::default(),
+        turned: FxHashSet::default(),
+        made_of_turned: FxHashSet::default(),
+        seen_of: FxHashMap::default(),
+        elementwise: FxHashSet::default(),
+        sums: FxHashMap::default(),
+        cast_of: FxHashMap::default(),
+        leaves: FxHashMap::default(),
+        least_bits: FxHashMap::default(),
+        operands_of: FxHashMap::default(),
+        brought: FxHashMap::default(),
         path: Vec::new(),
         blocks: 0,
-        of_products: HashSet::new(),
-        through_descriptor: HashSet::new(),
-        tiles: HashMap::new(),
-        made_at: HashMap::new(),
+        of_products: FxHashSet::default(),
+        through_descriptor: FxHashSet::default(),
+        tiles: FxHashMap::default(),
+        made_at: FxHashMap::default(),
         within: Vec::new(),
         counted: Vec::new(),
         flat: 0,
         flat_stages: None,
         hoisted: Vec::new(),
-        behind: HashMap::new(),
+        behind: FxHashMap::default(),
         starts: Vec::new(),
         has_short: false,
     };
@@ -180,11 +180,11 @@ struct Source {
 #[derive(Default)]
 struct Loop {
     /// Loads of which copies are kept, because rounds overlap; `None` where they do not.
-    staged: Option<HashMap<ValueId, Staging>>,
+    staged: Option<FxHashMap<ValueId, Staging>>,
     /// Of each product that ends in tensor memory, whether its rounds overlap.
-    overlaps: HashMap<ValueId, Holds>,
+    overlaps: FxHashMap<ValueId, Holds>,
     /// How many of those follow each other from one on, itself included.
-    depths: HashMap<ValueId, u64>,
+    depths: FxHashMap<ValueId, u64>,
 }
 
 impl Loop {
@@ -197,42 +197,42 @@ struct Stager<'p> {
     program: &'p mut Program,
     machine: Machine,
     /// The first results of what uses a value, and as which operand.
-    uses: HashMap<ValueId, Vec<(ValueId, usize)>>,
+    uses: FxHashMap<ValueId, Vec<(ValueId, usize)>>,
     /// Of tensors that are made of one load.
-    sources: HashMap<ValueId, Source>,
+    sources: FxHashMap<ValueId, Source>,
     /// Tensors that are others seen from another side.
-    turned: HashSet<ValueId>,
+    turned: FxHashSet<ValueId>,
     /// Tensors that are computed element by element of such.
-    made_of_turned: HashSet<ValueId>,
+    made_of_turned: FxHashSet<ValueId>,
     /// What tensors that are others seen from another side are seen of.
-    seen_of: HashMap<ValueId, ValueId>,
+    seen_of: FxHashMap<ValueId, ValueId>,
     /// Tensors that are computed element by element.
-    elementwise: HashSet<ValueId>,
+    elementwise: FxHashSet<ValueId>,
     /// What sums of products are sums of.
-    sums: HashMap<ValueId, Vec<ValueId>>,
+    sums: FxHashMap<ValueId, Vec<ValueId>>,
     /// The one load that a tensor is computed of, element by element and of nothing else.
-    cast_of: HashMap<ValueId, ValueId>,
+    cast_of: FxHashMap<ValueId, ValueId>,
     /// The first of the loads that a tensor is computed of, and the bytes of the largest one.
-    leaves: HashMap<ValueId, (ValueId, u64)>,
+    leaves: FxHashMap<ValueId, (ValueId, u64)>,
     /// Bits of the narrowest elements that a tensor is made of.
-    least_bits: HashMap<ValueId, u32>,
+    least_bits: FxHashMap<ValueId, u32>,
     /// Both sides of each product.
-    operands_of: HashMap<ValueId, [ValueId; 2]>,
+    operands_of: FxHashMap<ValueId, [ValueId; 2]>,
     /// Buffers of operands that more products may read.
-    brought: HashMap<(ValueId, Lies), Brought>,
+    brought: FxHashMap<(ValueId, Lies), Brought>,
     /// The blocks around, by number, innermost last, and how many there were.
     path: Vec<u32>,
     blocks: u32,
     /// Tensors that are computed element by element of products, and lie in registers as those do.
-    of_products: HashSet<ValueId>,
+    of_products: FxHashSet<ValueId>,
     /// What is loaded through descriptors, seen from whichever side.
-    through_descriptor: HashSet<ValueId>,
+    through_descriptor: FxHashSet<ValueId>,
     /// Where loads through descriptors that are operands are.
-    tiles: HashMap<ValueId, ValueId>,
+    tiles: FxHashMap<ValueId, ValueId>,
     /// Where a value is computed.
-    made_at: HashMap<ValueId, Site>,
+    made_at: FxHashMap<ValueId, Site>,
     /// What is computed in each of the loops around, innermost last, and whether they count.
-    within: Vec<HashSet<ValueId>>,
+    within: Vec<FxHashSet<ValueId>>,
     counted: Vec<bool>,
     /// Loops around that are made one with those in them.
     flat: u32,
@@ -241,7 +241,7 @@ struct Stager<'p> {
     /// Buffers that the loop around does not change, and what is in them.
     hoisted: Vec<(ValueId, Op)>,
     /// Buffers of operands that are read while the loop goes on: they are filled as soon as there is something to fill them with.
-    behind: HashMap<ValueId, Vec<Op>>,
+    behind: FxHashMap<ValueId, Vec<Op>>,
     /// Buffers of operands that are there when a round of the innermost loop starts.
     starts: Vec<Op>,
     /// Some loop whose rounds overlap has hardly more of them than are taken out of it.
@@ -422,7 +422,7 @@ impl Stager<'_> {
     }
 
     fn round(&mut self, body: &mut Block, around: Option<&Loop>, is_counted: bool) {
-        let mut within: HashSet<ValueId> = body.params.iter().copied().collect();
+        let mut within: FxHashSet<ValueId> = body.params.iter().copied().collect();
         body.each(&mut |op| {
             within.extend(&op.results);
             op.kind.blocks().into_iter().for_each(|inner| within.extend(&inner.params));

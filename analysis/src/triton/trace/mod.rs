@@ -26,12 +26,12 @@ mod gluon;
 pub use gluon::language_path;
 
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_syntax::BlockKey;
 use tilefit_syntax::ast::{Ast, ExprId, Function as FunctionSyntax, Stmt};
 
@@ -222,9 +222,9 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
 #[derive(Debug, Clone, Default)]
 struct Learnt {
     /// What is known of what loops carry, where a round showed that it is less than of what they start with.
-    guesses: HashMap<ValueId, Option<AxisInfo>>,
+    guesses: FxHashMap<ValueId, Option<AxisInfo>>,
     /// Products that anything is needed for, with their shapes, by the block that they stand in.
-    products: HashMap<u32, Vec<(ValueId, Vec<u64>)>>,
+    products: FxHashMap<u32, Vec<(ValueId, Vec<u64>)>>,
     /// Those of them that go into another one of their block, or that another one goes into.
     chained: BTreeSet<ValueId>,
     /// Those that go into another one, wherever it stands.
@@ -234,7 +234,7 @@ struct Learnt {
 }
 
 /// Elements that accesses to global memory take side by side, by the shape and the order in which they go through it.
-type Accesses = HashMap<(Vec<u32>, Vec<u32>), BTreeSet<u64>>;
+type Accesses = FxHashMap<(Vec<u32>, Vec<u32>), BTreeSet<u64>>;
 
 impl<'a> Tracer<'a> {
     fn new(environment: &'a dyn Environment, launch: &'a Launch, learnt: Learnt) -> Self {
@@ -256,22 +256,22 @@ impl<'a> Tracer<'a> {
             named: None,
             known: FxHashMap::default(),
             slices: Vec::new(),
-            parents: HashMap::new(),
-            given: HashMap::new(),
-            contested: HashSet::new(),
-            widened: HashSet::new(),
-            expanded_from: HashMap::new(),
-            multiplied: HashMap::new(),
-            costs: HashMap::new(),
+            parents: FxHashMap::default(),
+            given: FxHashMap::default(),
+            contested: FxHashSet::default(),
+            widened: FxHashSet::default(),
+            expanded_from: FxHashMap::default(),
+            multiplied: FxHashMap::default(),
+            costs: FxHashMap::default(),
             is_scenario: false,
             replica: None,
             numbers: Vec::new(),
             axes: Vec::new(),
             is_overlapped: false,
-            untold: HashMap::new(),
+            untold: FxHashMap::default(),
             untyped: BTreeMap::new(),
-            led: HashMap::new(),
-            counted: HashMap::new(),
+            led: FxHashMap::default(),
+            counted: FxHashMap::default(),
             numbers_in_memory: BTreeSet::new(),
             floats: BTreeSet::new(),
             undecided: BTreeSet::new(),
@@ -285,10 +285,10 @@ impl<'a> Tracer<'a> {
             allocated: BTreeMap::new(),
             specs: Vec::new(),
             learnt,
-            widest: HashMap::new(),
-            thin: HashSet::new(),
+            widest: FxHashMap::default(),
+            thin: FxHashSet::default(),
             is_overrated: false,
-            products: HashMap::new(),
+            products: FxHashMap::default(),
             accesses: Accesses::default(),
             is_flattened: false,
             keeps_accumulators: false,
@@ -334,13 +334,13 @@ struct Tracer<'a> {
     /// The author asks for the loop around to be overlapped with itself.
     is_overlapped: bool,
     /// The arguments of which nobody says what they are, and what is computed from them, by the name of the argument.
-    untold: HashMap<ValueId, Rc<str>>,
+    untold: FxHashMap<ValueId, Rc<str>>,
     /// Those of them that turned out to be no numbers, each with an example.
     untyped: BTreeMap<String, &'static str>,
     /// What is loaded through one of those, and what is computed from that, by its name.
-    led: HashMap<ValueId, Rc<str>>,
+    led: FxHashMap<ValueId, Rc<str>>,
     /// Integers of 32 bits that are computed from one of them, which may have 64, by its name.
-    counted: HashMap<ValueId, Rc<str>>,
+    counted: FxHashMap<ValueId, Rc<str>>,
     /// Those of them whose bytes an operation takes shared memory for.
     numbers_in_memory: BTreeSet<Rc<str>>,
     /// Those of them that are taken for floating-point numbers.
@@ -368,28 +368,28 @@ struct Tracer<'a> {
     /// The first automatic layout is the slice of the second along a dimension.
     slices: Vec<(u32, u32, u32)>,
     /// What those of the compiler's layouts that are slices are slices of, and along which dimension.
-    parents: HashMap<u64, (u32, Registers)>,
+    parents: FxHashMap<u64, (u32, Registers)>,
     /// Those of the compiler's layouts that an instruction gives what it loads or computes.
-    given: HashMap<u64, Arc<Layout>>,
+    given: FxHashMap<u64, Arc<Layout>>,
     /// Those of them that are not the only ones that some operation could have.
-    contested: HashSet<u64>,
+    contested: FxHashSet<u64>,
     /// Tensors with wider elements than some that they are computed from, which the compiler would rather convert.
-    widened: HashSet<ValueId>,
+    widened: FxHashSet<ValueId>,
     /// What a tensor with a dimension more was without it, and where that dimension is.
-    expanded_from: HashMap<ValueId, (value::Tensor, usize)>,
+    expanded_from: FxHashMap<ValueId, (value::Tensor, usize)>,
     /// The two factors of each element.
-    multiplied: HashMap<ValueId, [ValueId; 2]>,
+    multiplied: FxHashMap<ValueId, [ValueId; 2]>,
     /// What it takes to compute a tensor once more in another layout, in bits an element: more than a conversion, and it is converted.
-    costs: HashMap<ValueId, u64>,
+    costs: FxHashMap<ValueId, u64>,
     learnt: Learnt,
     /// The bits of the widest elements that a tensor which may be converted on the way had there.
-    widest: HashMap<ValueId, u32>,
+    widest: FxHashMap<ValueId, u32>,
     /// Those that are no loads: tensors with a dimension of one element, which is converted where it is put in. What they are stretched over is none.
-    thin: HashSet<ValueId>,
+    thin: FxHashSet<ValueId>,
     /// A round showed that less is known than was taken for known, and what was followed since rests on too much.
     is_overrated: bool,
     /// Products that anything is needed for, with their shapes, by the block that they stand in.
-    products: HashMap<u32, Vec<(ValueId, Vec<u64>)>>,
+    products: FxHashMap<u32, Vec<(ValueId, Vec<u64>)>>,
     accesses: Accesses,
     /// The loop around carries something from round to round.
     carries: bool,
@@ -525,7 +525,7 @@ impl Tracer<'_> {
         let Some(body) = self.blocks.last() else { return chained };
         for products in self.products.values().filter(|products| products.len() > 1) {
             for &(product, _) in products {
-                let mut computed = HashSet::from([product]);
+                let mut computed = FxHashSet::from_iter([product]);
                 body.each(&mut |op| {
                     work::spend(1);
                     if op.operands.iter().any(|operand| computed.contains(operand)) {
@@ -547,7 +547,7 @@ impl Tracer<'_> {
     /// What loops and branches hand out is not followed.
     fn leading_products(&self) -> BTreeSet<ValueId> {
         /// Adds what leads to a product; whether the block has one.
-        fn lead(block: &Block, products: &BTreeSet<ValueId>, leading: &mut HashSet<ValueId>) -> bool {
+        fn lead(block: &Block, products: &BTreeSet<ValueId>, leading: &mut FxHashSet<ValueId>) -> bool {
             let mut has_product = false;
             for op in block.ops.iter().rev() {
                 work::spend(1);
@@ -565,7 +565,7 @@ impl Tracer<'_> {
             has_product
         }
         let products: BTreeSet<ValueId> = self.products.values().flatten().map(|(id, _)| *id).collect();
-        let mut leading = HashSet::new();
+        let mut leading = FxHashSet::default();
         if let Some(body) = self.blocks.last() {
             lead(body, &products, &mut leading);
         }

@@ -1,7 +1,9 @@
 //! Which products of a block the compiler takes for related, and lays out alike (`warpsPerTileV2` in `AccelerateMatmul.cpp`): those that any operations
 //! of the block lead from one to the other, forwards or backwards, but for transposes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::program::{Block, Kind, Load, Op, Program, ValueId};
 use super::super::simplify::needed;
@@ -45,10 +47,10 @@ fn in_block(
         return;
     }
     let here = block.ops.iter().filter(leads).flat_map(|op| &op.results);
-    let here: HashSet<u64> = here.map(|&it| number(it)).collect();
+    let here: FxHashSet<u64> = here.map(|&it| number(it)).collect();
     let (mut surely, mut perhaps) = (Groups::default(), Groups::default());
-    let mut data: HashSet<u64> = HashSet::new();
-    let mut behind: HashMap<u64, BTreeSet<u64>> = HashMap::new();
+    let mut data: FxHashSet<u64> = FxHashSet::default();
+    let mut behind: FxHashMap<u64, BTreeSet<u64>> = FxHashMap::default();
     let mut loads: Vec<(u64, &Load)> = Vec::new();
     for op in block.ops.iter().filter(leads) {
         work::spend(1);
