@@ -18,7 +18,7 @@ use crate::triton::language;
 use crate::triton::possible::{Range, ranges};
 use crate::triton::scenario::{self, Scenario};
 use crate::triton::trace::{Dialect, language_path};
-use crate::work;
+use crate::work::{self, Limits};
 
 use super::devices::device_of_others;
 use super::launches::launches_of;
@@ -91,12 +91,23 @@ pub(super) fn laid_out<'db>(
     dialect: Dialect,
     scenario: &Scenario,
 ) -> Option<TracedKernel> {
+    laid_out_within(db, unit, dialect, scenario, config(db).limits)
+}
+
+/// The same, as far as the limits allow.
+pub(super) fn laid_out_within<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    dialect: Dialect,
+    scenario: &Scenario,
+    limits: Limits,
+) -> Option<TracedKernel> {
     let ast = syntax(db, unit);
     let scenario = scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
     let scenario = &heuristics::chosen(scenario, ast, imports(db, unit.file(db)), &UnitScope::new(db, unit));
     let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
     let compiler = scenario.compiler.or(Some(Compiler::V3_9));
-    traced(db, unit, scenario, arch, compiler, dialect, BTreeMap::new())
+    traced(db, unit, scenario, (arch, compiler), dialect, BTreeMap::new(), limits)
 }
 
 /// The least bytes and columns that a kernel takes whatever the options are that its plan assumes; `None` where that is not known.
@@ -188,6 +199,11 @@ pub(crate) fn jit_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
     let is_tried = kernel.dialect == Dialect::Triton;
     let is_few = |name: &str| is_tried && matches!(ranges.get(name), Some(Range::Flag | Range::Among(_)));
     let left = Cell::new(possible::STEPS);
+    let rest = |values: &[(String, String)], scenario: &Scenario| {
+        let mut rest = constexprs_without_values(db, unit, scenario);
+        rest.retain(|(name, _)| !values.iter().any(|(known, _)| known == name));
+        rest
+    };
     let mut values: Vec<(String, String)> = Vec::new();
     let mut with_values: Option<TracedKernel> = None;
     // A value may lead to sizes that need another one.
@@ -211,9 +227,7 @@ pub(crate) fn jit_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
             if let Some(obstacle) = obstacle(traced).filter(|_| is_tried) {
                 return Needed { values: Vec::new(), obstacle: Some(obstacle) };
             }
-            let mut rest = constexprs_without_values(db, unit, &scenario);
-            rest.retain(|(name, _)| is_new(name));
-            values.extend(rest);
+            values.extend(rest(&values, &scenario));
             break;
         }
         for (name, example) in given {
@@ -221,7 +235,12 @@ pub(crate) fn jit_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
             scenario = scenario.filled_from(&Scenario::parse(&format!("{name}={example}")));
             values.push((name, example));
         }
-        with_values = laid_out(db, unit, kernel.dialect, &scenario);
+        // Values of which nothing says how large they are may make it too large to say more.
+        let Ok(tried) = possible::tried(db, unit, kernel.dialect, &scenario, &left) else {
+            values.extend(rest(&values, &scenario));
+            break;
+        };
+        with_values = Some(tried);
     }
     in_order(syntax(db, unit), &mut values);
     Needed { values, obstacle: None }

@@ -9,13 +9,14 @@ use crate::finding::Reason;
 use crate::triton::possible::{Range, ranges};
 use crate::triton::scenario::{OPTIONS, Scenario};
 use crate::triton::trace::Dialect;
+use crate::work::Limits;
 
-use super::jit::{came_to, jit_kernel, laid_out};
+use super::jit::{came_to, jit_kernel, laid_out, laid_out_within};
 use super::passed_on::imports;
 use super::scenario_tables::{CameTo, Verdict};
 use super::scenarios::scenarios;
 use super::traced::TracedKernel;
-use super::{Unit, UnitScope, syntax};
+use super::{Unit, UnitScope, config, syntax};
 
 /// What a kernel comes to under a scenario that may leave something open.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,6 +90,31 @@ fn is_settled(traced: &TracedKernel, scenario: &Scenario) -> bool {
     has_bounds && traced.undecided.is_empty() && !leaves_options
 }
 
+/// The kernel under a scenario that is tried with others: it may take what they leave of the steps of all.
+pub(super) fn tried<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    dialect: Dialect,
+    scenario: &Scenario,
+    left: &Cell<u64>,
+) -> Result<TracedKernel, &'static str> {
+    let limits = config(db).limits;
+    let steps = limits.steps.min(left.get());
+    let traced =
+        laid_out_within(db, unit, dialect, scenario, Limits { steps, ..limits }).ok_or("there is no kernel")?;
+    // One that is too large by itself has come to that.
+    if !traced.is_planned && steps < limits.steps {
+        return Err(TOO_MANY);
+    }
+    take(left, &traced)?;
+    Ok(traced)
+}
+
+fn take(left: &Cell<u64>, traced: &TracedKernel) -> Result<(), &'static str> {
+    left.set(left.get().checked_sub(traced.steps.max(1)).ok_or(TOO_MANY)?);
+    Ok(())
+}
+
 struct Weighing<'a, 'db> {
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
@@ -107,10 +133,12 @@ impl Weighing<'_, '_> {
             return self.each(scenario, self.option_values(scenario, option)?);
         }
         let traced = match traced {
-            Some(traced) => traced,
-            None => laid_out(self.db, self.unit, self.dialect, scenario).ok_or("there is no kernel")?,
+            Some(traced) => {
+                take(self.left, &traced)?;
+                traced
+            }
+            None => tried(self.db, self.unit, self.dialect, scenario, self.left)?,
         };
-        self.left.set(self.left.get().checked_sub(traced.steps.max(1)).ok_or(TOO_MANY)?);
         let came_to = came_to(&traced);
         if came_to.verdict == Verdict::Refused {
             self.refused = Some(came_to);

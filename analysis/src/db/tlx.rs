@@ -183,7 +183,8 @@ fn laid_out<'db>(
         let Origin::Expr(at) = kernel.spec(id).at else { return None };
         Some((at, plan.spec(id)?.extent.clone()))
     });
-    traced(db, unit, scenario, plan.arch, scenario.compiler, Dialect::Tlx, specs.collect())
+    let machine = (plan.arch, scenario.compiler);
+    traced(db, unit, scenario, machine, Dialect::Tlx, specs.collect(), config(db).limits)
 }
 
 /// A kernel for which a stage has no result.

@@ -23,12 +23,12 @@ use crate::triton::reorder;
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::triton::simplify::simplify;
 use crate::triton::trace::{Argument, Definition, Dialect, Environment, Home, Launch, OpenRounds, Trace, trace};
-use crate::work::{self, within};
+use crate::work::{self, Limits, within};
 
 use super::devices::device_of_others;
 use super::passed_on::imports;
 use super::scenarios::{has_defaults, launch_values};
-use super::{Name, SourceFile, Unit, UnitScope, config, defined, module_called, module_file, statements_of, syntax};
+use super::{Name, SourceFile, Unit, UnitScope, defined, module_called, module_file, statements_of, syntax};
 
 /// What following a kernel comes to.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,15 +82,15 @@ const LOADED_AGAIN: &str = "the compiler chooses the layouts of registers, and m
 const FLATTENED: &str = "whether the compiler makes one loop of those with `flatten` is not modelled";
 const RESULTS: &str = "how many results of `tl.dot` are in tensor memory at once is not modelled";
 
-/// Follows the kernel that a unit is under a scenario. `specs`: what storage alias specs come to.
+/// Follows the kernel that a unit is under a scenario, as far as the limits allow. `specs`: what storage alias specs come to.
 pub(super) fn traced<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     scenario: &Scenario,
-    arch: Arch,
-    compiler: Option<Compiler>,
+    (arch, compiler): (Arch, Option<Compiler>),
     dialect: Dialect,
     specs: BTreeMap<ExprId, Result<u64, Reason>>,
+    limits: Limits,
 ) -> Option<TracedKernel> {
     let ast = syntax(db, unit);
     let function = scenario::function(ast)?;
@@ -139,7 +139,7 @@ pub(super) fn traced<'db>(
         };
         (trace, planned)
     };
-    let followed = within(config(db).limits, || {
+    let followed = within(limits, || {
         let (mut trace, mut planned) = follow(&launch);
         if trace.open_loops > MOST_OPEN_LOOPS {
             trace.notes.push(Note { at: name_origin, reason: Reason::new(OPEN_LOOPS) });
@@ -176,7 +176,7 @@ pub(super) fn traced<'db>(
             };
             let too_large = [Reason::new("the kernel is too large to be analysed")];
             let planned = plan(&trace.program, &too_large, Rules::Triton);
-            (trace, planned, config(db).limits.steps, false)
+            (trace, planned, limits.steps, false)
         }
     };
     // What the compiler does not read to its end takes nothing.
