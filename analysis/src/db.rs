@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use salsa::Durability;
 use tilefit_syntax::ast::{self, Ast, ExprId, Spans};
 use tilefit_syntax::{BlockKey, BlockKind, BlockSource, Document, interrupt};
 
@@ -121,6 +122,10 @@ pub(crate) struct Settings {
     pub(crate) config: Config,
 }
 
+/// Of what is said of files that nobody edits. A keystroke elsewhere leaves alone what rests on these only, without a look at each of them: in a
+/// repository that may be thousands.
+pub(crate) const AT_REST: Durability = Durability::MEDIUM;
+
 #[salsa::input]
 pub(crate) struct SourceFile {
     #[returns(ref)]
@@ -150,7 +155,8 @@ impl SourceFile {
     /// One of which nothing is known but its path and its text.
     pub(crate) fn of(db: &dyn salsa::Database, path: String, document: Document) -> SourceFile {
         let excluded = is_stub(&path);
-        SourceFile::new(db, path, document, excluded, Vec::new(), None, Answers::default())
+        let file = SourceFile::builder(path, document, excluded, Vec::new(), None, Answers::default());
+        file.durability(AT_REST).answers_durability(Durability::LOW).new(db)
     }
 }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use salsa::{Database as _, Setter};
+use salsa::{Database as _, Durability, Setter};
 use tilefit_syntax::Document;
 
 use crate::confirm::{Answered, Answers};
 use crate::db::{self, imports};
-use crate::db::{Database, FileId, Plans, Searches, Settings, SharedPlans, SourceFile, Workspace};
+use crate::db::{AT_REST, Database, FileId, Plans, Searches, Settings, SharedPlans, SourceFile, Workspace};
 use crate::ide;
 use crate::memory::Searched;
 use crate::project::Config;
@@ -65,8 +65,8 @@ impl AnalysisHost {
     }
 
     fn with(db: Database, config: Config, searched: Vec<Arc<Searched>>, plans: Arc<SharedPlans>) -> Self {
-        let settings = Settings::builder(config).durability(salsa::Durability::HIGH).new(&db);
-        let workspace = Workspace::new(&db, BTreeMap::new());
+        let settings = Settings::builder(config).durability(Durability::HIGH).new(&db);
+        let workspace = Workspace::builder(BTreeMap::new()).durability(AT_REST).new(&db);
         let searches = Searches::new(&db, searched);
         Plans::new(&db, plans);
         AnalysisHost { db, settings, ids: FxHashMap::default(), workspace, searches, edits: 0, gone: 0 }
@@ -94,7 +94,8 @@ impl AnalysisHost {
         *self = AnalysisHost::with(Database::default(), config, searched, plans);
         for (path, kept) in files {
             let file = self.file_id(&path);
-            self.put(file, kept.document);
+            // Where it is open, the next edit says so.
+            self.put(file, kept.document, AT_REST);
             self.set_excluded(file, kept.excluded);
             if kept.unreadable.is_some() {
                 file.0.set_unreadable(&mut self.db).to(kept.unreadable);
@@ -111,13 +112,22 @@ impl AnalysisHost {
         FileId(*file.or_insert_with(|| SourceFile::of(&self.db, path.to_owned(), Document::default())))
     }
 
-    /// Takes a settled document; one with edits since is settled first.
+    /// Takes a settled document that is open in an editor; one with edits since is settled first.
     pub fn set_document(&mut self, file: FileId, document: Document) {
+        self.set(file, document, Durability::LOW);
+    }
+
+    /// The same of a file that nobody edits.
+    pub fn set_document_at_rest(&mut self, file: FileId, document: Document) {
+        self.set(file, document, AT_REST);
+    }
+
+    fn set(&mut self, file: FileId, document: Document, durability: Durability) {
         if file.0.unreadable(&self.db).is_some() {
             file.0.set_unreadable(&mut self.db).to(None);
         }
         self.set_answers(file, Answers::default());
-        self.put(file, document);
+        self.put(file, document, durability);
         self.edits += 1;
         if self.edits == EDITS_WITH_OLD_PLANS {
             Plans::get(&self.db).made(&self.db).keep_recent();
@@ -127,12 +137,12 @@ impl AnalysisHost {
     /// Says that there is a file, and why its text cannot be had. What is imported from it has no value.
     pub fn set_unreadable(&mut self, file: FileId, reason: String) {
         file.0.set_unreadable(&mut self.db).to(Some(reason));
-        self.put(file, Document::default());
+        self.put(file, Document::default(), AT_REST);
     }
 
-    fn put(&mut self, file: FileId, mut document: Document) {
+    fn put(&mut self, file: FileId, mut document: Document, durability: Durability) {
         document.settle();
-        file.0.set_document(&mut self.db).to(document);
+        file.0.set_document(&mut self.db).with_durability(durability).to(document);
         let path = file.0.path(&self.db).clone();
         if !self.workspace.files(&self.db).contains_key(&path) {
             self.change_files(|files| files.insert(path, file.0));
@@ -150,7 +160,7 @@ impl AnalysisHost {
     pub fn set_text(&mut self, file: FileId, text: &str) -> bool {
         let is_other = file.0.document(&self.db).rope() != text;
         if is_other {
-            self.set_document(file, Document::new(text));
+            self.set_document_at_rest(file, Document::new(text));
         }
         is_other
     }
@@ -211,13 +221,13 @@ impl AnalysisHost {
 
     pub fn set_config(&mut self, config: Config) {
         if self.settings.config(&self.db) != &config {
-            self.settings.set_config(&mut self.db).with_durability(salsa::Durability::HIGH).to(config);
+            self.settings.set_config(&mut self.db).with_durability(Durability::HIGH).to(config);
         }
     }
 
     /// Whether what is said of a file depends on the text of another.
     pub fn depends_on(&self, file: FileId, other: FileId) -> bool {
-        imports::depends_on(&self.db, file.0, other.0)
+        imports::imported(&self.db, file.0).contains(&other.0)
     }
 
     #[cfg(test)]

@@ -122,11 +122,6 @@ fn mentions<'db>(db: &'db dyn salsa::Database, file: SourceFile, word: Name<'db>
     statements.into_iter().any(|unit| unit.source(db).text.contains(word.text(db).as_str()))
 }
 
-/// Whether a file imports another one, or a file does that it imports.
-pub(crate) fn depends_on(db: &dyn salsa::Database, file: SourceFile, other: SourceFile) -> bool {
-    imported(db, file).contains(&other)
-}
-
 /// What the files that launch the kernels of a file may call it: the name of its module. `None` for files without kernels of GPUs.
 pub(crate) fn launched_as(db: &dyn salsa::Database, file: SourceFile) -> Option<&str> {
     let path: &str = file.path(db);
@@ -142,6 +137,7 @@ pub(crate) fn imported_paths(db: &dyn salsa::Database, file: SourceFile) -> Arc<
 }
 
 /// The known files that a file imports from, and that those do; and those that may launch its kernels.
+#[salsa::tracked(returns(ref))]
 pub(crate) fn imported(db: &dyn salsa::Database, file: SourceFile) -> Vec<SourceFile> {
     let mut reached = imported_by(db, file).clone();
     if launched_as(db, file).is_some() {

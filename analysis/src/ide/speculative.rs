@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use salsa::Setter as _;
+use salsa::{Durability, Setter as _};
 use tilefit_syntax::TextRange;
 
 use crate::db::imports;
-use crate::db::{self, Database, Plans, Searches, Settings, SourceFile, Workspace};
+use crate::db::{self, AT_REST, Database, Plans, Searches, Settings, SourceFile, Workspace};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::Type;
 use crate::project::Config;
@@ -107,13 +107,11 @@ impl Trials {
         let (db, trial) = (context.db, Database::default());
         let file = |of: SourceFile| SourceFile::of(&trial, of.path(db).clone(), of.document(db).clone());
         let edited = file(context.file);
-        let known = Workspace::try_get(db).map(|workspace| workspace.files(db));
-        let others = known.into_iter().flat_map(|files| files.values().copied());
-        let needed = others.filter(|other| *other != context.file && imports::depends_on(db, context.file, *other));
+        let needed = imports::imported(db, context.file).iter().copied().filter(|other| *other != context.file);
         let files = needed.map(file).chain([edited]).map(|file| (file.path(&trial).clone(), file)).collect();
         let config = Config { limits, ..context.config().clone() };
-        Settings::new(&trial, config);
-        Workspace::new(&trial, files);
+        _ = Settings::builder(config).durability(AT_REST).new(&trial);
+        _ = Workspace::builder(files).durability(AT_REST).new(&trial);
         Searches::new(&trial, Vec::new());
         Plans::new(&trial, Arc::default());
         Trials { db: trial, file: edited }
@@ -133,7 +131,7 @@ impl Trials {
             document.edit(range.start..range.end, new);
         }
         document.settle();
-        self.file.set_document(&mut self.db).to(document);
+        self.file.set_document(&mut self.db).with_durability(Durability::LOW).to(document);
         salsa::attach_allow_change(&self.db, || question(&Context::new(&self.db, self.file)))
     }
 }

@@ -143,7 +143,7 @@ impl Session {
             return; // the text is the editor's
         }
         match found.text {
-            Some(text) => self.host.set_document(file, Document::new(&text)),
+            Some(text) => self.host.set_document_at_rest(file, Document::new(&text)),
             None => self.host.set_unreadable(file, found.why.unwrap_or_else(|| "it cannot be read".to_owned())),
         }
         self.files.imported.insert(path);

@@ -796,7 +796,7 @@ impl MainLoop {
             return;
         }
         match text {
-            Ok(text) => self.host.set_document(file, Document::new(&text)),
+            Ok(text) => self.host.set_document_at_rest(file, Document::new(&text)),
             Err(reason) => self.host.set_unreadable(file, reason),
         }
         self.imported.insert(path.to_owned());

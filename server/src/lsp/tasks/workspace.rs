@@ -131,6 +131,6 @@ impl Workspace {
 /// Hands in a file.
 pub(crate) fn hand_in(host: &mut AnalysisHost, path: &str, document: Document) -> FileId {
     let file = host.file_id(path);
-    host.set_document(file, document);
+    host.set_document_at_rest(file, document);
     file
 }
