@@ -21,23 +21,111 @@ const MOST_LAUNCHERS: usize = 16;
 
 /// The Python files near the one at `path` whose text imports a module of that name: their paths and texts. Nothing outside of `root` is read.
 pub(crate) fn launchers(tree: &dyn Tree, path: &Path, module: &str, root: &Path) -> Vec<(String, String)> {
-    Nearby::new(tree).launchers(path, module, root)
+    let paths = Imports::new(tree).launchers(path, module, root).into_iter();
+    paths.filter_map(|path| Some((path.clone(), read(tree, &path, root)?.ok()?))).collect()
 }
 
-/// What stands near some files: each folder is listed once, and each file read once for the words of its imports.
-struct Nearby<'t> {
+/// The first candidate that exists: its path, and its text or why it is not read. Nothing outside of `root` is read.
+pub(crate) fn read_first(
+    tree: &dyn Tree,
+    candidates: &[String],
+    root: &Path,
+) -> Option<(String, Result<String, String>)> {
+    candidates.iter().find_map(|path| Some((path.clone(), read(tree, path, root)?)))
+}
+
+/// `None`: there is no such file within `root`.
+fn read(tree: &dyn Tree, path: &str, root: &Path) -> Option<Result<String, String>> {
+    if !Path::new(path).starts_with(root) {
+        return None;
+    }
+    match tree.read_within(root, Path::new(path)) {
+        Err(error) if error.is_missing() => None,
+        read => Some(read.map_err(|error| error.to_string())),
+    }
+}
+
+/// What files import, and what stands near them. Each folder is listed once, and each file read, cut into blocks and parsed once, whichever
+/// databases it goes to.
+pub(crate) struct Imports<'t> {
     tree: &'t dyn Tree,
+    /// By root and path; `None`: there is no such file.
+    documents: HashMap<(PathBuf, String), Option<Result<Document, String>>>,
     folders: HashMap<PathBuf, Rc<[PathBuf]>>,
-    /// `None`: it cannot be read.
+    /// The words of the imports of files near others; `None`: it cannot be read.
     words: HashMap<PathBuf, Option<HashSet<String>>>,
 }
 
-impl<'t> Nearby<'t> {
-    fn new(tree: &'t dyn Tree) -> Self {
-        Nearby { tree, folders: HashMap::new(), words: HashMap::new() }
+impl<'t> Imports<'t> {
+    pub(crate) fn new(tree: &'t dyn Tree) -> Self {
+        Imports { tree, documents: HashMap::new(), folders: HashMap::new(), words: HashMap::new() }
     }
 
-    fn launchers(&mut self, path: &Path, module: &str, root: &Path) -> Vec<(String, String)> {
+    pub(crate) fn tree(&self) -> &'t dyn Tree {
+        self.tree
+    }
+
+    /// Hands in what files import, each from below its root, what that imports in turn, and what launches their kernels.
+    pub(crate) fn load(&mut self, host: &mut AnalysisHost, files: &[(FileId, &Path)]) {
+        self.load_imports(host, files);
+        let analysis = host.snapshot();
+        let launched = files.iter().filter_map(|&(file, root)| {
+            let module = analysis.launched_as(file).ok()??;
+            Some((analysis.path(file).to_owned(), module, root))
+        });
+        let launched: Vec<_> = launched.collect();
+        let mut known: HashSet<String> = analysis.files().into_iter().map(|it| analysis.path(it).to_owned()).collect();
+        drop(analysis);
+        for (path, module, root) in launched {
+            for path in self.launchers(Path::new(&path), &module, root) {
+                if let Some(Ok(document)) = self.document(&path, root)
+                    && known.insert(path.clone())
+                {
+                    let launcher = host.file_id(&path);
+                    host.set_document_at_rest(launcher, document);
+                }
+            }
+        }
+    }
+
+    fn load_imports(&mut self, host: &mut AnalysisHost, files: &[(FileId, &Path)]) {
+        let mut by_root: BTreeMap<&Path, Vec<FileId>> = BTreeMap::new();
+        for &(file, root) in files {
+            by_root.entry(root).or_default().push(file);
+        }
+        let mut sought = HashSet::new();
+        for _ in 0..AT_MOST {
+            let analysis = host.snapshot();
+            let mut found = BTreeMap::new();
+            for (root, files) in &by_root {
+                let unknown = analysis.unknown_imports_of(files).unwrap_or_default().into_iter();
+                let new = unknown.filter(|candidates| sought.insert((*root, candidates.clone())));
+                let first = |candidates: Vec<String>| {
+                    candidates.into_iter().find_map(|path| Some((self.document(&path, root)?, path)))
+                };
+                found.extend(new.filter_map(first).map(|(document, path)| (path, document)));
+            }
+            drop(analysis);
+            if found.is_empty() {
+                return;
+            }
+            for (path, document) in found {
+                let imported = host.file_id(&path);
+                match document {
+                    Ok(document) => host.set_document_at_rest(imported, document),
+                    Err(reason) => host.set_unreadable(imported, reason),
+                }
+            }
+        }
+    }
+
+    /// As [`read`].
+    fn document(&mut self, path: &str, root: &Path) -> Option<Result<Document, String>> {
+        let document = || Some(read(self.tree, path, root)?.map(|text| Document::new(&text)));
+        self.documents.entry((root.to_owned(), path.to_owned())).or_insert_with(document).clone()
+    }
+
+    fn launchers(&mut self, path: &Path, module: &str, root: &Path) -> Vec<String> {
         let folders = path.ancestors().skip(1).take(FOLDERS_UP + 1).take_while(|folder| folder.starts_with(root));
         let mut seen = HashSet::from([path.to_owned()]);
         let mut found = Vec::new();
@@ -49,10 +137,8 @@ impl<'t> Nearby<'t> {
                 if seen.len() > MOST_LOOKED_INTO || found.len() == MOST_LAUNCHERS {
                     return found;
                 }
-                if self.imports(other, module, root)
-                    && let Ok(text) = self.tree.read_within(root, other)
-                {
-                    found.push((other.to_string_lossy().into_owned(), text));
+                if self.imports(other, module, root) {
+                    found.push(other.to_string_lossy().into_owned());
                 }
             }
         }
@@ -80,68 +166,4 @@ fn words_of_imports(text: &str) -> HashSet<String> {
     let imports = text.lines().filter(|line| line.contains("import"));
     let words = imports.flat_map(|line| line.split(|c: char| !(c.is_alphanumeric() || c == '_')));
     words.map(str::to_owned).collect()
-}
-
-/// The first candidate that exists: its path, and its text or why it is not read. Nothing outside of `root` is read.
-pub(crate) fn read_first(
-    tree: &dyn Tree,
-    candidates: &[String],
-    root: &Path,
-) -> Option<(String, Result<String, String>)> {
-    let inside = candidates.iter().filter(|path| Path::new(path).starts_with(root));
-    let read = |path: &String| match tree.read_within(root, Path::new(path)) {
-        Err(error) if error.is_missing() => None,
-        read => Some((path.clone(), read.map_err(|error| error.to_string()))),
-    };
-    inside.filter_map(read).next()
-}
-
-/// Hands in what files import, each from below its root, what that imports in turn, and what launches their kernels.
-pub(crate) fn load<'f>(tree: &dyn Tree, host: &mut AnalysisHost, files: &[(FileId, &'f Path)]) {
-    load_imports(tree, host, files);
-    let analysis = host.snapshot();
-    let launched = |&(file, root): &(FileId, &'f Path)| {
-        let module = analysis.launched_as(file).ok()??;
-        Some((analysis.path(file).to_owned(), module, root))
-    };
-    let launched: Vec<_> = files.iter().filter_map(launched).collect();
-    let mut known: HashSet<String> = analysis.files().into_iter().map(|it| analysis.path(it).to_owned()).collect();
-    drop(analysis);
-    let mut nearby = Nearby::new(tree);
-    for (path, module, root) in launched {
-        for (path, text) in nearby.launchers(Path::new(&path), &module, root) {
-            if known.insert(path.clone()) {
-                let launcher = host.file_id(&path);
-                host.set_document(launcher, Document::new(&text));
-            }
-        }
-    }
-}
-
-fn load_imports(tree: &dyn Tree, host: &mut AnalysisHost, files: &[(FileId, &Path)]) {
-    let mut by_root: BTreeMap<&Path, Vec<FileId>> = BTreeMap::new();
-    for &(file, root) in files {
-        by_root.entry(root).or_default().push(file);
-    }
-    let mut sought = HashSet::new();
-    for _ in 0..AT_MOST {
-        let analysis = host.snapshot();
-        let mut found = BTreeMap::new();
-        for (root, files) in &by_root {
-            let unknown = analysis.unknown_imports_of(files).unwrap_or_default().into_iter();
-            let new = unknown.filter(|candidates| sought.insert((*root, candidates.clone())));
-            found.extend(new.filter_map(|candidates| read_first(tree, &candidates, root)));
-        }
-        drop(analysis);
-        if found.is_empty() {
-            return;
-        }
-        for (path, text) in found {
-            let imported = host.file_id(&path);
-            match text {
-                Ok(text) => host.set_document(imported, Document::new(&text)),
-                Err(reason) => host.set_unreadable(imported, reason),
-            }
-        }
-    }
 }

@@ -18,6 +18,7 @@ use super::source::{self, Source};
 use super::which::{Kernels, no_kernels};
 use super::workers;
 use crate::files;
+use crate::imports::Imports;
 use crate::notebook::in_cell;
 use crate::terminal::{FAILURE, complain, fail, print};
 use crate::tree::OnDisk;
@@ -99,9 +100,10 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     }));
     let (paths, mut failures) = files::find(&arguments.paths, &projects);
     let mut files = Vec::new();
+    let mut imports = Imports::new(&OnDisk);
     for (project, together) in projects.each(&paths) {
         for together in together.chunks(FILES_TOGETHER) {
-            let sources = Source::read_all_and_confirm(together, &project.config, asking.as_mut());
+            let sources = Source::read_all_and_confirm(together, &project.config, asking.as_mut(), &mut imports);
             let each = together.iter().zip(sources);
             workers::in_order(
                 each,

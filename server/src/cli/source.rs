@@ -15,10 +15,11 @@ use tilefit_syntax::{Document, LineCol, PositionEncoding};
 use super::which::Kernels;
 use super::workers;
 use crate::confirm::{Confirmer, python, sha256};
+use crate::imports::Imports;
 use crate::notebook::{self, LinesOfCells, Notebook, in_cell, is_notebook};
 use crate::terminal::complain;
 use crate::tree::{OnDisk, Tree, absolute};
-use crate::{disk, dumps, imports};
+use crate::{disk, dumps};
 
 /// A file and everything that can be asked about it.
 pub(super) struct Source {
@@ -41,13 +42,14 @@ impl Source {
     /// The same, with what the compiler says of its kernels.
     pub(super) fn read_and_confirm(path: &Path, config: &Config, asking: &mut Asking) -> Result<Source, String> {
         let paths = [path.to_owned()];
-        let read = Source::read_all_and_confirm(&paths, config, Some(asking)).pop();
+        let imports = &mut Imports::new(&OnDisk);
+        let read = Source::read_all_and_confirm(&paths, config, Some(asking), imports).pop();
         read.unwrap_or_else(|| Err(format!("{} is not read", path.display())))
     }
 
     /// Files under one analysis, in their order: what several of them import is analysed once.
     pub(super) fn read_all(paths: &[PathBuf], config: &Config) -> Vec<Result<Source, String>> {
-        Source::read_all_and_confirm(paths, config, None)
+        Source::read_all_and_confirm(paths, config, None, &mut Imports::new(&OnDisk))
     }
 
     /// The same, with what the compiler says of their kernels.
@@ -55,12 +57,13 @@ impl Source {
         paths: &[PathBuf],
         config: &Config,
         asking: Option<&mut Asking>,
+        imports: &mut Imports<'_>,
     ) -> Vec<Result<Source, String>> {
         let mut host = AnalysisHost::new();
         host.set_config(config.clone());
         let read: Vec<_> = paths.iter().map(|path| Read::named(&mut host, path)).collect();
         let files: Vec<&Read> = read.iter().flatten().collect();
-        load_imports(&OnDisk, &mut host, &files);
+        load_imports(imports, &mut host, &files);
         for read in &files {
             read.find_dumps(&mut host);
         }
@@ -71,18 +74,18 @@ impl Source {
         read.into_iter().map(|read| read.map(|read| read.source(&host))).collect()
     }
 
-    /// Files of a repository as `tree` has them, with what they import from there. What compilations left beside them is not looked at.
+    /// Files of a repository, with what they import from there. What compilations left beside them is not looked at.
     pub(super) fn read_all_of(
-        tree: &dyn Tree,
+        imports: &mut Imports<'_>,
         repository: &Path,
         paths: &[PathBuf],
         config: &Config,
     ) -> Vec<Result<Source, String>> {
         let mut host = AnalysisHost::new();
         host.set_config(config.clone());
-        let read: Vec<_> = paths.iter().map(|path| Read::within(&mut host, tree, repository, path)).collect();
+        let read: Vec<_> = paths.iter().map(|path| Read::within(&mut host, imports.tree(), repository, path)).collect();
         let files: Vec<&Read> = read.iter().flatten().collect();
-        load_imports(tree, &mut host, &files);
+        load_imports(imports, &mut host, &files);
         search(&mut host, &files);
         read.into_iter().map(|read| read.map(|read| read.source(&host))).collect()
     }
@@ -193,7 +196,7 @@ impl Read {
         let Notebook { document, lines } = notebook;
         let file = host.file_id(&path.to_string_lossy());
         let text = document.text();
-        host.set_document(file, document.clone());
+        host.set_document_at_rest(file, document.clone());
         Read { root, path, text, document, lines, file }
     }
 
@@ -221,9 +224,9 @@ fn notebook_of(path: &Path, text: &str) -> Result<Notebook, String> {
     }
 }
 
-fn load_imports(tree: &dyn Tree, host: &mut AnalysisHost, files: &[&Read]) {
+fn load_imports(imports: &mut Imports<'_>, host: &mut AnalysisHost, files: &[&Read]) {
     let with_roots: Vec<_> = files.iter().map(|read| (read.file, read.root.as_path())).collect();
-    imports::load(tree, host, &with_roots);
+    imports.load(host, &with_roots);
 }
 
 /// Answers what the plans of files leave open. A change waits for every snapshot, so none lives while answers are taken up.

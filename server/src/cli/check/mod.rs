@@ -32,6 +32,7 @@ use super::source::{self, Source};
 use super::which::Kernels;
 use super::workers;
 use crate::files;
+use crate::imports::Imports;
 use crate::terminal::{self, FAILURE, complain, fail, print, print_styled, warn};
 use crate::tree::OnDisk;
 
@@ -150,9 +151,10 @@ fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
         }
     };
     let mut asking = if arguments.confirm { Some(arguments.asking()?) } else { None };
+    let mut imports = Imports::new(&OnDisk);
     for (project, together) in projects.each(&files) {
         for together in together.chunks(FILES_TOGETHER) {
-            let sources = Source::read_all_and_confirm(together, &project.config, asking.as_mut());
+            let sources = Source::read_all_and_confirm(together, &project.config, asking.as_mut(), &mut imports);
             let each = together.iter().zip(sources);
             let work = |(path, source): (&PathBuf, Result<Source, String>)| {
                 let name = portable(&path.display().to_string());
@@ -324,9 +326,10 @@ pub(super) fn of_workspace(
     let mut run = Run { found: files.len(), failures, ..Run::default() };
     let shown = Shown { least, width: 0, findings: false, bars: false };
     let reported = Reported::of(kernels);
+    let mut imports = Imports::new(&OnDisk);
     for (project, together) in projects.each(files) {
         for together in together.chunks(FILES_TOGETHER) {
-            let sources = Source::read_all_of(&OnDisk, root, together, &project.config);
+            let sources = Source::read_all_of(&mut imports, root, together, &project.config);
             let work = |(path, source): (&PathBuf, Result<Source, String>)| {
                 isolated(path, || Ok(check(portable(&name(path)), &source?, &reported, &shown)))
             };

@@ -15,6 +15,7 @@ use crate::cli::projects::Projects;
 use crate::cli::source::Source;
 use crate::cli::workers;
 use crate::git::Commit;
+use crate::imports::Imports;
 use crate::tree::{OnDisk, Tree, absolute, is_source, repository_of};
 use crate::{disk, files};
 
@@ -164,9 +165,10 @@ impl Side {
     }
 
     fn add(&mut self, tree: &dyn Tree, root: &Path, paths: &[PathBuf], projects: &Projects<'_>) {
+        let mut imports = Imports::new(tree);
         for (project, together) in projects.each(paths) {
             for together in together.chunks(FILES_TOGETHER) {
-                let sources = Source::read_all_of(tree, root, together, &project.config);
+                let sources = Source::read_all_of(&mut imports, root, together, &project.config);
                 let work = |(path, source): (&PathBuf, Result<Source, String>)| Ok(of_file(&shown(path), &source?));
                 workers::in_order(together.iter().zip(sources), work, |read: Result<_, String>| match read {
                     Err(message) => self.failures.push(message),

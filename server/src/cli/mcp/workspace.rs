@@ -11,6 +11,7 @@ use crate::cli::source::Source;
 use crate::cli::which::Kernels;
 use crate::cli::{Planning, setting};
 use crate::disk;
+use crate::imports::Imports;
 use crate::tree::{OnDisk, Tree, absolute};
 
 pub(super) struct Workspace {
@@ -141,7 +142,8 @@ impl Over {
 /// A file as a tree has it, under its settings. The error is a sentence for the agent.
 pub(super) fn read(tree: &dyn Tree, place: &Place, projects: &Projects<'_>) -> Result<Source, String> {
     let config = &projects.of_file(&place.path).config;
-    let read = Source::read_all_of(tree, &place.root, std::slice::from_ref(&place.path), config).pop();
+    let read =
+        Source::read_all_of(&mut Imports::new(tree), &place.root, std::slice::from_ref(&place.path), config).pop();
     let source = read.unwrap_or_else(|| Err(format!("{} is not read", place.name())));
     source.map_err(|error| error.replace(&place.path.display().to_string(), &place.name()))
 }

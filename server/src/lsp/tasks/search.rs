@@ -13,7 +13,7 @@ use tower_lsp::ls_types::{CallHierarchyItem, Location, PrepareRenameResponse, Ur
 
 use super::query::content_modified;
 use super::workspace::{self, Workspace};
-use crate::imports;
+use crate::imports::Imports;
 use crate::selection::Selection;
 use crate::tree::OnDisk;
 
@@ -86,7 +86,7 @@ fn view_of(workspace: &Workspace, uri: Uri, path: &str, version: i32, exported: 
     }
     let file = host.file_id(path);
     if let Some(root) = &workspace.root {
-        imports::load(&OnDisk, &mut host, &[(file, root)]);
+        Imports::new(&OnDisk).load(&mut host, &[(file, root)]);
     }
     View::of_file(host.snapshot(), file, uri, version, workspace.encoding).among(Arc::clone(&workspace.notebooks))
 }

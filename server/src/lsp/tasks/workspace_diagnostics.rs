@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tower_lsp::ls_types::{Uri, WorkspaceDocumentDiagnosticReport};
 
 use super::workspace::{Stamp, Workspace};
-use crate::imports;
+use crate::imports::Imports;
 use crate::tree::OnDisk;
 
 /// With so many, 161 files of GPU kernels that share a library take two thirds of the time that they take with 16, and 144 files of
@@ -140,7 +140,7 @@ impl<'a> Looks<'a> {
         }
         if let Some(root) = &workspace.root {
             let files: Vec<_> = looks.files.values().flatten().map(|&file| (file, root.as_path())).collect();
-            imports::load(&OnDisk, &mut looks.host, &files);
+            Imports::new(&OnDisk).load(&mut looks.host, &files);
         }
         let analysis = looks.host.snapshot();
         for file in analysis.files() {
