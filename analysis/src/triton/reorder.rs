@@ -169,7 +169,7 @@ fn rename(block: &mut Block, by: &dyn Fn(ValueId) -> Option<ValueId>) {
 /// Moves what is the same in each round of a loop in front of it. `moves`: whether a product may.
 pub fn hoist(program: &mut Program, moves: &dyn Fn(&Product) -> bool) {
     let Program { body, products, .. } = program;
-    let mut takers: HashMap<ValueId, Vec<&'static str>> = HashMap::new();
+    let mut takers: FxHashMap<ValueId, Vec<&'static str>> = FxHashMap::default();
     body.each(&mut |op| {
         for &operand in op.operands.iter().filter(|operand| products.contains_key(operand)) {
             takers.entry(operand).or_default().push(op.name);
