@@ -559,7 +559,8 @@ impl Scope for UnitScope<'_> {
     fn function(&self, name: &str) -> Option<FunctionSource> {
         let db = self.db;
         let found = remembered(|| self.function_unit(name))?;
-        Some(FunctionSource { ast: syntax(db, found).clone(), key: Some(found.key(db).clone()) })
+        let place = (found.file(db).path(db).as_str().into(), found.key(db).clone());
+        Some(FunctionSource { ast: syntax(db, found).clone(), place: Some(place) })
     }
 
     fn defining_scope(&self, function: &str) -> Option<Box<dyn Scope + '_>> {

@@ -215,8 +215,8 @@ pub struct ClassSource {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionSource {
     pub ast: std::sync::Arc<Ast>,
-    /// Its block in its file.
-    pub key: Option<BlockKey>,
+    /// Its file and its block there.
+    pub place: Option<(std::sync::Arc<str>, BlockKey)>,
 }
 
 /// The value of an expression of a block, whose names `scope` resolves.

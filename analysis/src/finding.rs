@@ -13,6 +13,30 @@ use crate::target::Space;
 pub enum Origin {
     Expr(ExprId),
     Stmt(StmtId),
+    /// A node of a function that is put in place of a call: an index in [`Kernel::inlined`](crate::ir::Kernel::inlined). The outermost
+    /// call is a node of the block.
+    Inlined {
+        call: ExprId,
+        function: u32,
+        node: Node,
+    },
+}
+
+/// A node of a syntax tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Node {
+    Expr(ExprId),
+    Stmt(StmtId),
+}
+
+impl Origin {
+    /// The node of the block that it is shown at.
+    pub fn shown(self) -> Node {
+        match self {
+            Origin::Expr(expr) | Origin::Inlined { call: expr, .. } => Node::Expr(expr),
+            Origin::Stmt(stmt) => Node::Stmt(stmt),
+        }
+    }
 }
 
 /// Why something is not modelled, for people: "calls `foo`, which is defined outside of the workspace".
@@ -175,6 +199,16 @@ impl Finding {
 pub struct Related {
     pub at: Origin,
     pub message: String,
+}
+
+/// `16 KiB`, `29.1 KiB`, `96 B`: not less than it is.
+pub fn rounded(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    if bytes < KIB || bytes.is_multiple_of(KIB / 4) {
+        return self::bytes(bytes);
+    }
+    let tenths = (u128::from(bytes) * 10).div_ceil(u128::from(KIB));
+    format!("{} KiB", tenths as f64 / 10.0)
 }
 
 /// `16 KiB`, `1.5 KiB`, `96 B`: exact, or in bytes.

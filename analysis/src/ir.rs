@@ -11,10 +11,14 @@ pub(crate) mod rewrite;
 mod types;
 pub(crate) mod visit;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use tilefit_syntax::BlockKey;
+use tilefit_syntax::ast::ExprId;
 
 pub use crate::element::{Dtype, Pad};
-pub use crate::finding::{Note, Origin, Reason, Remedy};
+pub use crate::finding::{Node, Note, Origin, Reason, Remedy};
 pub use crate::ops::AttrName;
 use crate::ops::{BarrierMode, Coalesce, CoreType, NotifyOp, OpId, Pipe, WaitCmp};
 use crate::target::Space;
@@ -39,6 +43,10 @@ pub struct Kernel {
     /// The function of the same file whose text it is a scope of, where that is another one than the function that it is made for:
     /// one that is put in place of its calls. All origins are nodes of that text.
     pub inlined_from: Option<BlockKey>,
+    /// The functions that are put in place of calls in it, with those that lead to its scope from another file.
+    pub inlined: Vec<Inlined>,
+    /// The names that statements assign to, by the nodes that they are made of. What the compiler adds to a statement is called after it.
+    pub targets: BTreeMap<Origin, Arc<str>>,
     pub params: Vec<VarId>,
     /// Scalars of the `@pl.jit` entry that it is a scope of. Where the entry is called with a number, that stands in their place.
     pub called_with: Vec<VarId>,
@@ -49,6 +57,8 @@ pub struct Kernel {
     pub body: Vec<Stmt>,
     /// A scope of host code, which the compiler makes a kernel of.
     pub is_scope: bool,
+    /// What that scope is called in the text, by `name_hint`; several may be called the same.
+    pub hint: Option<String>,
     /// Written on tensors: the statements on tiles are the compiler's.
     pub on_tensors: bool,
     /// How the cube and the vector core work together, where the kernel becomes one for each.
@@ -68,6 +78,17 @@ pub struct Kernel {
     /// Where the author asks for the stages of a group ([`PipelineStage::group`]).
     pub asked_stages: Vec<(u32, Origin)>,
     pub copies: Copies,
+}
+
+/// A function that is put in place of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Inlined {
+    /// Its file, and its block there.
+    pub path: Arc<str>,
+    pub function: BlockKey,
+    /// The call, in the function at this index, else in the block.
+    pub call: ExprId,
+    pub within: Option<u32>,
 }
 
 /// A name that a loop carries, as the copies of a pipeline inside of that loop read it: to the compiler it is a variable of its own,
@@ -715,6 +736,8 @@ impl Kernel {
             origin,
             name_origin: origin,
             inlined_from: None,
+            inlined: Vec::new(),
+            targets: BTreeMap::new(),
             params: Vec::new(),
             called_with: Vec::new(),
             provenance: Vec::new(),
@@ -722,6 +745,7 @@ impl Kernel {
             vars: Vec::new(),
             body: Vec::new(),
             is_scope: false,
+            hint: None,
             on_tensors: false,
             cross_core: CrossCore::default(),
             vector_regions: Vec::new(),
@@ -733,6 +757,11 @@ impl Kernel {
             asked_stages: Vec::new(),
             copies: Copies::default(),
         }
+    }
+
+    /// The name that a statement assigns to.
+    pub fn target(&self, statement: Origin) -> Option<&str> {
+        self.targets.get(&statement).map(|name| &**name)
     }
 
     pub fn var(&self, id: VarId) -> &Var {

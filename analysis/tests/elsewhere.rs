@@ -134,8 +134,8 @@ fn a_module_is_patched_before_another_reads_it() {
     check(
         &[("entry.py", &with("if FAST:\n    config.ROWS = 32\nfrom part import part\n")), part, config],
         expect![[r#"
-        fill: 0 ["`ROWS` of a module is assigned under a condition", "`ROWS` of a module is assigned under a condition"]
-    "#]],
+            fill: 0 ["`ROWS` of a module is assigned under a condition"]
+        "#]],
     );
 }
 

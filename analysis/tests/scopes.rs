@@ -190,7 +190,7 @@ fn the_editor_shows_what_the_compiler_makes_of_a_scope() {
     expect_test::expect![[r#"
          for this statement:
 
-        - `tmp_tile` [16, 128] FP32: Vec 0x2000 8 KiB; scratch of the reduction; that of a sum, product, minimum or maximum is at least 128 columns wide
+        - `total:scratch` [16, 128] FP32: Vec 0x2000 8 KiB; scratch of the reduction; that of a sum, product, minimum or maximum is at least 128 columns wide
     "#]]
     .assert_eq(made);
     let whole = tilefit_syntax::TextRange::new(0, NORM.len());
@@ -399,13 +399,13 @@ fn a_hover_says_how_a_product_is_divided_and_why() {
     let named = made("        y = pl.matmul(x, w)\n        o[0:16, 0:256] = y\n", "y = ");
     expect_test::expect![[r#"
         The product [16, 512] × [512, 256] is computed in blocks of m = 16, n = 256, k = 64; the accumulator stays in Acc while the other operands are streamed. That is the cheapest by the compiler's cost model: 3499 cycles (3196 for loads in parallel with 680 for multiplications, 303 to drain Acc). Unblocked it would need 256 KiB of Right; a block may use 32 KiB.
-        - `x_mat` [16, 512] BF16: Mat 0x0 16 KiB; loaded to Mat for this product
-        - `w_mat` [512, 256] BF16: Mat 0x4000 256 KiB; loaded to Mat for this product
-        - `y_l0_init`, `y_l0_c_first`, `y_l0_c_acc` [16, 256] FP32: Acc 0x0 16 KiB; the accumulator of the blocks
-        - `y_l0_a` [16, 64] BF16: Left 2 copies: 0x0, 0x800, 2 KiB each; a block of the left operand, taken from Mat
-        - `y_l0_b` [64, 256] BF16: Right 2 copies: 0x0, 0x8000, 32 KiB each; a block of the right operand, taken from Mat"#]].assert_eq(&named);
+        - `y:load` [16, 512] BF16: Mat 0x0 16 KiB; loaded to Mat for this product
+        - `y:load` [512, 256] BF16: Mat 0x4000 256 KiB; loaded to Mat for this product
+        - `y:sum` [16, 256] FP32: Acc 0x0 16 KiB; the accumulator of the blocks
+        - `y:left` [16, 64] BF16: Left 2 copies: 0x0, 0x800, 2 KiB each; a block of the left operand, taken from Mat
+        - `y:right` [64, 256] BF16: Right 2 copies: 0x0, 0x8000, 32 KiB each; a block of the right operand, taken from Mat"#]].assert_eq(&named);
     // Without a name the operation tells.
-    let stored = made("        o[0:16, 0:256] = pl.matmul(x, w)\n", "matmul(").replace("t__tmp_v0", "y");
+    let stored = made("        o[0:16, 0:256] = pl.matmul(x, w)\n", "matmul(").replace("`o:", "`y:");
     assert_eq!(named, stored);
     let small = made("        o[0:16, 0:64] = pl.matmul(x[:, 0:64], w[0:64, 0:64])\n", "matmul(");
     expect_test::expect![[r#"

@@ -48,7 +48,7 @@ fn examples_say_what_they_promise() {
         PingPong.exponent exact sequential: Vec 98304
         RmsNorm.rmsnorm exact sequential: Vec 102432
         softmax exact sequential: Vec 262272
-            line 20 capacity-exceeded: Vec overflow: 256 KiB live at once, 184 KiB available (72 KiB over). One more statement is over the limit. Save 72 KiB there: make tiles smaller, for example `scores` (128 KiB), or use them for the last time earlier. (compiler: "Vec buffer usage (262272 bytes) exceeds platform limit (188416 bytes)")
+            line 20 capacity-exceeded: Vec overflow: the plan needs 262272 B, 184 KiB available (72.2 KiB over). Any plan needs the 256 KiB that are live at once. One more statement is over the limit. Save at least 72 KiB there: make tiles smaller, for example `scores` (128 KiB), or use them for the last time earlier. (compiler: "Vec buffer usage (262272 bytes) exceeds platform limit (188416 bytes)")
         activate exact sequential: Vec 65536
         project exact sequential: Acc 8192, Left 8192, Mat 147456, Right 65536
         rmsnorm exact sequential: Vec 135232

@@ -10,7 +10,7 @@ use crate::memory::Finding;
 use crate::project::Config;
 use crate::target::Planner;
 
-use super::diagnostics::{Diagnostic, configured, found};
+use super::diagnostics::{Diagnostic, configured, of_finding};
 use super::speculative::{self, Concerned, Edit, Said};
 use super::{CodeAction, Context, Effect, Fix, PlacedUnit, split};
 
@@ -78,14 +78,15 @@ fn findings_at<'db>(
     range: TextRange,
     codes: &[Code],
 ) -> Vec<(&'db Finding, Diagnostic)> {
-    let plans = context.plans(placed.unit).iter().filter_map(Outcome::plan);
+    let outcomes = context.plans(placed.unit).iter();
+    let plans = outcomes.filter_map(|outcome| Some((outcome, outcome.plan()?)));
     let is_here = |finding: &&Finding| {
         let at = placed.range(finding.at);
         codes.contains(&finding.code) && (at.intersects(range) || at.touches(range.start))
     };
-    let findings = plans.flat_map(|plan| plan.findings.iter().filter(is_here));
-    let diagnostic = |finding| {
-        let mut diagnostic = found(placed, finding);
+    let findings = plans.flat_map(|(outcome, plan)| plan.findings.iter().filter(is_here).map(move |it| (outcome, it)));
+    let diagnostic = |(outcome, finding): (&Outcome, &'db Finding)| {
+        let mut diagnostic = of_finding(context, placed, outcome, finding);
         configured(context, &mut diagnostic).then_some((finding, diagnostic))
     };
     findings.filter_map(diagnostic).collect()

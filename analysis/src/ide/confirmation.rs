@@ -398,7 +398,7 @@ pub(super) fn diagnostics(
         Verdict::Confirmed | Verdict::Within | Verdict::Failed { .. } => return None,
     };
     let range = text_of_line(context, line);
-    Some(Diagnostic { range, code, severity: code.severity(), message, related: Vec::new() })
+    Some(Diagnostic { range, code, severity: code.severity(), message, related: Vec::new(), elsewhere: None })
 }
 
 /// What stands in a line, from 1, without its indentation.

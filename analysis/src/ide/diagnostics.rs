@@ -1,12 +1,13 @@
 //! Everything that tilefit has to say about a file.
 
 mod echoes;
+mod elsewhere;
 
 use tilefit_syntax::TextRange;
 use tilefit_syntax::unparsed::{self, Problem, Unparsed};
 
 use crate::codegen::{Insertion, Sequenced};
-use crate::db::{self, Dumped, Outcome, Planned, Unit};
+use crate::db::{self, Dumped, FileId, Outcome, Planned, Unit};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::{Note, Origin, Rejection};
 use crate::memory::{Finding, OpenSearch, Plan};
@@ -19,10 +20,25 @@ use super::{Context, PlacedUnit, confirmation};
 pub struct Diagnostic {
     /// Bytes.
     pub range: TextRange,
+    /// Where it is written, if that is in another file: `range` is of the call that leads there.
+    pub elsewhere: Option<Elsewhere>,
     pub code: Code,
     pub severity: Severity,
     pub message: String,
     pub related: Vec<RelatedRange>,
+}
+
+/// A place in another file, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Elsewhere {
+    pub file: FileId,
+    pub range: TextRange,
+}
+
+impl std::fmt::Debug for Elsewhere {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{:?} of another file", self.range)
+    }
 }
 
 /// A further place that belongs to a diagnostic.
@@ -31,6 +47,15 @@ pub struct RelatedRange {
     /// Bytes.
     pub range: TextRange,
     pub message: String,
+    /// Where it is written, as of a diagnostic.
+    pub elsewhere: Option<Elsewhere>,
+}
+
+impl RelatedRange {
+    /// In the file that the diagnostic is of.
+    pub(super) fn here(range: TextRange, message: impl Into<String>) -> RelatedRange {
+        RelatedRange { range, message: message.into(), elsewhere: None }
+    }
 }
 
 /// Everything that is said of a file.
@@ -74,7 +99,8 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
     }
     all.retain_mut(|diagnostic| configured(context, diagnostic));
     all.sort_by_key(|diagnostic| (diagnostic.range, diagnostic.code));
-    Diagnosis { diagnostics: said_once(all), open, callers: db::callers(context.db, context.file) }
+    let diagnostics = elsewhere::said_once(said_once(all));
+    Diagnosis { diagnostics, open, callers: db::callers(context.db, context.file) }
 }
 
 fn of_kernels(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
@@ -113,7 +139,7 @@ pub(super) fn configured(context: &Context<'_>, diagnostic: &mut Diagnostic) -> 
 }
 
 /// The diagnostics of one kernel.
-pub(crate) fn of_kernel(placed: &PlacedUnit<'_>, outcome: &Outcome) -> Vec<Diagnostic> {
+pub(crate) fn of_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) -> Vec<Diagnostic> {
     let (plan, rejections) = match outcome {
         Outcome::Planned(planned) => (&planned.plan, planned.kernel.rejections.as_slice()),
         Outcome::Printed(plan) => (&**plan, [].as_slice()),
@@ -121,10 +147,24 @@ pub(crate) fn of_kernel(placed: &PlacedUnit<'_>, outcome: &Outcome) -> Vec<Diagn
             return vec![found(placed, &failure.finding(&kernel.name, kernel.name_origin))];
         }
     };
-    let rejections = rejections.iter().map(|rejection| rejected(placed, rejection));
-    let notes = unmodelled(plan).map(|note| not_modelled(placed, note));
-    let findings = plan.findings.iter().map(|finding| found(placed, finding));
+    let calls = elsewhere::Calls { context, placed, kernel: outcome.kernel() };
+    let rejections = rejections.iter().map(|rejection| {
+        calls.written(rejected(placed, rejection), rejection.at, rejection.related.iter().map(|(at, _)| *at))
+    });
+    let notes = unmodelled(plan).map(|note| calls.written(not_modelled(placed, note), note.at, std::iter::empty()));
+    let findings = plan.findings.iter().map(|finding| of_finding(context, placed, outcome, finding));
     rejections.chain(findings).chain(notes).collect()
+}
+
+/// What is said of a finding of a plan.
+pub(super) fn of_finding(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    outcome: &Outcome,
+    finding: &Finding,
+) -> Diagnostic {
+    let calls = elsewhere::Calls { context, placed, kernel: outcome.kernel() };
+    calls.written(found(placed, finding), finding.at, finding.related.iter().map(|related| related.at))
 }
 
 /// Whether there is something to say of the instructions of a unit: the author wrote synchronisation, which is checked, or has
@@ -151,7 +191,7 @@ fn of_generated(placed: &PlacedUnit<'_>, (planned, sequenced): (&Planned, &Seque
 }
 
 /// Each reason once.
-fn unmodelled(plan: &Plan) -> impl Iterator<Item = &Note> {
+pub(super) fn unmodelled(plan: &Plan) -> impl Iterator<Item = &Note> {
     let is_first = |(i, note): &(usize, &Note)| !plan.notes[..*i].iter().any(|earlier| earlier.reason == note.reason);
     plan.notes.iter().enumerate().filter(is_first).map(|(_, note)| note)
 }
@@ -163,9 +203,7 @@ pub(super) fn not_modelled(placed: &PlacedUnit<'_>, note: &Note) -> Diagnostic {
 pub(super) fn rejected(placed: &PlacedUnit<'_>, rejection: &Rejection) -> Diagnostic {
     let related = rejection.related.iter();
     Diagnostic {
-        related: related
-            .map(|(at, message)| RelatedRange { range: placed.range(*at), message: message.clone() })
-            .collect(),
+        related: related.map(|(at, message)| RelatedRange::here(placed.range(*at), message)).collect(),
         ..plain(placed.range(rejection.at), rejection.code, rejection.message.clone())
     }
 }
@@ -174,10 +212,11 @@ pub(super) fn found(placed: &PlacedUnit<'_>, finding: &Finding) -> Diagnostic {
     let related = finding.related.iter();
     Diagnostic {
         range: placed.range(finding.at),
+        elsewhere: None,
         code: finding.code,
         severity: finding.severity,
         message: finding.message.clone(),
-        related: related.map(|r| RelatedRange { range: placed.range(r.at), message: r.message.clone() }).collect(),
+        related: related.map(|r| RelatedRange::here(placed.range(r.at), &r.message)).collect(),
     }
 }
 
@@ -198,7 +237,7 @@ fn unpaired(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
     let found = db::unpaired_in(context.db, placed.unit).into_iter().map(|(pair, found)| {
         let related = found.related.iter().filter_map(|(core, at, message)| {
             let other = context.units().find(|other| other.unit == pair.on(context.db, *core))?;
-            Some(RelatedRange { range: other.range(*at), message: message.clone() })
+            Some(RelatedRange::here(other.range(*at), message))
         });
         Diagnostic {
             related: related.collect(),
@@ -219,7 +258,7 @@ fn duplicate(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) 
     let message =
         format!("kernel `{}` is defined twice, and this definition replaces the first; rename one of them", key.path);
     let range = TextRange::new(first.start, first.start + first.len);
-    let related = vec![RelatedRange { range, message: "first defined here".to_owned() }];
+    let related = vec![RelatedRange::here(range, "first defined here")];
     Some(Diagnostic { related, ..plain(placed.range(plan.name_origin), Code::DuplicateKernel, message) })
 }
 
@@ -333,7 +372,7 @@ fn name_range(text: &str, at: TextRange, unknown: &UnknownName) -> TextRange {
 }
 
 fn plain(range: TextRange, code: Code, message: String) -> Diagnostic {
-    Diagnostic { range, code, severity: code.severity(), message, related: Vec::new() }
+    Diagnostic { range, elsewhere: None, code, severity: code.severity(), message, related: Vec::new() }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! How sizes, addresses and lifetimes are written for people.
 
 pub use crate::finding::bytes;
+use crate::finding::rounded;
 use crate::memory::{Order, Plan};
 
 use super::language::{Extent, Places, Site};
@@ -89,7 +90,8 @@ pub(crate) fn copies(places: &Places) -> String {
 
 /// A hint has little room.
 fn short(of: &Extent) -> String {
-    if of.unit == "columns" { format!("{} cols", of.size) } else { amount(of.size, of.unit) }
+    let amount = |size: u64| if of.unit == "columns" { format!("{size} cols") } else { amount(size, of.unit) };
+    if of.times > 1 { format!("{} × {}", of.times, amount(of.size / of.times)) } else { amount(of.size) }
 }
 
 /// `[64, 128]`
@@ -134,7 +136,8 @@ pub(crate) fn fullness(used: u64, capacity: u64) -> String {
 /// `8 KiB over`, of more than there is.
 pub(crate) fn over(used: u64, capacity: u64, unit: &str) -> Option<String> {
     let over = used.checked_sub(capacity).filter(|&over| over > 0)?;
-    Some(format!("{} over", amount(over, unit)))
+    let over = if unit == "bytes" { rounded(over) } else { format!("{over} {unit}") };
+    Some(format!("{over} over"))
 }
 
 /// `65536 of 65536 bytes (100 %)`

@@ -46,7 +46,10 @@ fn of_statement(context: &Context<'_>, offset: usize) -> String {
     let found = context.units_in(TextRange::empty(offset)).find_map(|placed| {
         let made = context.plans(placed.unit).iter().filter_map(|outcome| {
             let plan = outcome.plan()?;
-            let around = plan.statements.iter().filter(|&&at| placed.range(at).touches(offset) && at != plan.origin);
+            let around = plan
+                .statements
+                .iter()
+                .filter(|&&at| placed.range(at).touches(offset) && at.shown() != plan.origin.shown());
             let statement = around.min_by_key(|&&at| placed.range(at).len())?;
             Some(inserted_tiles::of_statement(outcome.kernel(), plan, *statement))
         });

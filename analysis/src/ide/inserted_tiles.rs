@@ -40,12 +40,12 @@ fn beside(plan: &Plan, statement: Origin) -> String {
         let shape = tile.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         let (ty, place) = (format!("[{shape}] {}", tile.dtype), pypto::extent(tile));
         let is_like = |row: &&mut Row| {
-            let shares = row.names.contains(&tile.name.as_str()) || row.places.contains(&place);
+            let shares = row.names.contains(&tile.label.as_str()) || row.places.contains(&place);
             shares && row.ty == ty && row.why == why
         };
         match rows.iter_mut().find(is_like) {
-            Some(row) => row.add(&tile.name, place),
-            None => rows.push(Row { names: vec![&tile.name], ty, places: vec![place], why }),
+            Some(row) => row.add(&tile.label, place),
+            None => rows.push(Row { names: vec![&tile.label], ty, places: vec![place], why }),
         }
     }
     if rows.is_empty() {
@@ -97,14 +97,14 @@ fn shown(names: &[&str], places: &[Extent]) -> String {
 }
 
 fn of_copies(places: &[Extent]) -> Option<Extent> {
-    let &Extent { site: Site::Memory { space, .. }, size, unit } = places.first()? else { return None };
+    let &Extent { site: Site::Memory { space, .. }, size, unit, times } = places.first()? else { return None };
     let address = |place: &Extent| match place.site {
         Site::Memory { space: other, address, .. } if (other, place.size) == (space, size) => address,
         _ => None,
     };
     let addresses: Option<Vec<u64>> = places.iter().map(address).collect();
     let places = Places::of(addresses?.into_iter())?;
-    Some(Extent { site: Site::Copies { space, places }, size, unit })
+    Some(Extent { site: Site::Copies { space, places }, size, unit, times })
 }
 
 /// How the compiler computes the product of a statement in blocks, and why.

@@ -265,6 +265,8 @@ pub(crate) struct Extent {
     pub(crate) size: u64,
     /// `bytes` or `columns`.
     pub(crate) unit: &'static str,
+    /// Copies of one tile that it is for, side by side.
+    pub(crate) times: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

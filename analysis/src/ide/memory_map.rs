@@ -18,7 +18,7 @@ use crate::project::Config;
 use crate::target::{Planner, Target};
 
 use super::confirmation::{self, Confirmation};
-use super::formatting::{amount, exact_amount, range, rounded_amount, shape};
+use super::formatting::{amount, exact_amount, over, range, rounded_amount, shape};
 use super::language::KernelView;
 use super::{Context, PlacedUnit};
 
@@ -533,8 +533,8 @@ fn headline<At>(space: &SpaceMap<At>) -> String {
     let used = format!("{} {}{}", space.name, if space.at_least { "at least " } else { "" }, of(space.used));
     let Some(capacity) = space.capacity else { return format!("{used}, no limit known") };
     let text = format!("{used} of {}", of(capacity));
-    match space.used.checked_sub(capacity).filter(|&over| over > 0) {
-        Some(over) => format!("{text}, {} over", of(over)),
+    match over(space.used, capacity, space.unit) {
+        Some(over) => format!("{text}, {over}"),
         None => text,
     }
 }

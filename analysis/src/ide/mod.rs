@@ -56,7 +56,7 @@ pub use code_lens::{CodeLens, LensCommand, LensKind, LensText, Spoken, Unfinishe
 pub use completion::{Completion, CompletionKind, Completions, documentation};
 pub use configurations::KernelConfigurations;
 pub use confirmation::{Confirmation, KernelQuestion, PlacedQuestion};
-pub use diagnostics::{Diagnosis, Diagnostic, RelatedRange};
+pub use diagnostics::{Diagnosis, Diagnostic, Elsewhere, RelatedRange};
 pub use formatting::bytes;
 pub use generated_code::GeneratedCode;
 pub use hover::Hover;
@@ -72,7 +72,7 @@ pub use symbols::{Symbol, SymbolKind};
 
 use crate::codegen::Sequenced;
 use crate::db::{self, Dumped, Outcome, Planned, SourceFile, Unit};
-use crate::ir::Origin;
+use crate::ir::{Node, Origin};
 use crate::project::Config;
 
 use language::{Language, Standing, View};
@@ -137,6 +137,14 @@ impl<'db> Context<'db> {
 
     pub(crate) fn units(&self) -> impl Iterator<Item = PlacedUnit<'db>> + '_ {
         self.units_in(TextRange::new(0, usize::MAX))
+    }
+
+    /// A block of the file, whatever it holds.
+    pub(crate) fn place(&self, unit: Unit<'db>) -> Option<PlacedUnit<'db>> {
+        let mut blocks = db::units(self.db, self.file).iter().zip(self.document().blocks());
+        let (_, block) = blocks.find(|(other, _)| **other == unit)?;
+        let spans = db::parsed(self.db, unit).spans.clone();
+        Some(PlacedUnit { unit, start: block.start, len: block.source.text.len(), spans })
     }
 
     pub(crate) fn plans(&self, unit: Unit<'db>) -> &'db [Outcome] {
@@ -245,9 +253,9 @@ pub(crate) fn prepare_callers(context: &Context<'_>) {
 impl PlacedUnit<'_> {
     /// Where a node stands in the file.
     pub(crate) fn range(&self, origin: Origin) -> TextRange {
-        let range = match origin {
-            Origin::Expr(expr) => self.spans.expr(expr),
-            Origin::Stmt(stmt) => self.spans.stmt(stmt),
+        let range = match origin.shown() {
+            Node::Expr(expr) => self.spans.expr(expr),
+            Node::Stmt(stmt) => self.spans.stmt(stmt),
         };
         range.shifted(self.start)
     }

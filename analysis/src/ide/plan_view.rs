@@ -164,6 +164,8 @@ pub struct WitnessView {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TilePlan {
     pub name: String,
+    /// As findings and maps call it: `x:load` of what the compiler makes for `x = …`.
+    pub label: String,
     /// Which copy of a loop's body it belongs to, where the compiler copies one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copy: Option<CopyMark>,

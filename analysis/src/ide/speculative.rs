@@ -38,7 +38,9 @@ impl Said {
             let params =
                 kernels.iter().flat_map(|kernel| kernel.params.iter().map(|&param| kernel.var(param).ty.clone()));
             said.params.extend(params);
-            for diagnostic in context.plans(placed.unit).iter().flat_map(|it| diagnostics::of_kernel(&placed, it)) {
+            for diagnostic in
+                context.plans(placed.unit).iter().flat_map(|it| diagnostics::of_kernel(context, &placed, it))
+            {
                 said.errors += usize::from(diagnostic.severity == Severity::Error || diagnostic.code == Code::Internal);
                 said.of_code += usize::from(diagnostic.code == code);
                 said.unknown += usize::from(diagnostic.code == Code::NotModelled);

@@ -4,7 +4,7 @@ use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Ast, StmtId};
 
 use super::PlacedUnit;
-use crate::ir::Origin;
+use crate::ir::{Node, Origin};
 
 /// All offsets count from the start of the block.
 pub(super) struct Statements<'a> {
@@ -25,9 +25,9 @@ pub(super) struct Lines<'a> {
 impl<'a> Statements<'a> {
     /// The innermost statement around a node.
     pub(super) fn around(&self, origin: Origin) -> Option<TextRange> {
-        let node = match origin {
-            Origin::Stmt(stmt) => return Some(self.placed.spans.stmt(stmt)),
-            Origin::Expr(expr) => self.placed.spans.expr(expr),
+        let node = match origin.shown() {
+            Node::Stmt(stmt) => return Some(self.placed.spans.stmt(stmt)),
+            Node::Expr(expr) => self.placed.spans.expr(expr),
         };
         let ranges = self.ast.stmts().map(|(stmt, _)| self.placed.spans.stmt(stmt));
         ranges.filter(|range| range.start <= node.start && node.end <= range.end).min_by_key(|range| range.len())

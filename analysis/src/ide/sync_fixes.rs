@@ -198,6 +198,7 @@ fn of_order(statements: &Statements<'_>, order: &Order) -> Option<(String, Edits
 fn become_flag(statements: &Statements<'_>, at: Origin, values: [String; 3]) -> Option<Edits> {
     let ast = statements.ast;
     let expr = match at {
+        Origin::Inlined { .. } => return None,
         Origin::Expr(expr) => expr,
         Origin::Stmt(stmt) => match ast.stmt(stmt) {
             Stmt::Expr(expr) => *expr,

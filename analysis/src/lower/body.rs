@@ -1,6 +1,8 @@
 //! Statements of a kernel's body, read as the compiler's parser reads them.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, StmtId};
@@ -14,8 +16,8 @@ use super::tensor_views::{Comparison, Followed, TensorView};
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::{
-    Call, CrossCore, DeclaredAllocation, Dtype, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
-    SplitMode, TensorLayout, TensorType, Type, Value, Var, VarId, VectorRegion, Why,
+    self, Call, CrossCore, DeclaredAllocation, Dtype, LoopKind, Node, Note, Operand, Origin, Reason, Rejection, Role,
+    Scalar, SplitMode, TensorLayout, TensorType, Type, Value, Var, VarId, VectorRegion, Why,
 };
 use crate::ops::OpId;
 use crate::torch::Tensor;
@@ -109,6 +111,12 @@ pub(super) struct State {
     pub(super) around_scopes: Option<&'static str>,
     pub(super) temporaries: u32,
     pub(super) depth: u32,
+    /// The name that the statement assigns to which is lowered.
+    pub(super) target: Option<Arc<str>>,
+    /// [`Kernel::targets`](ir::Kernel::targets) of the kernel that is lowered.
+    pub(super) targets: BTreeMap<Origin, Arc<str>>,
+    /// Functions that are put in place of calls in the kernel that is lowered.
+    pub(super) functions: Vec<ir::Inlined>,
     /// The value that an inlined function returns.
     pub(super) returned: Option<Rhs>,
     /// Outside of every kernel: what is not modelled there does not matter.
@@ -160,8 +168,12 @@ pub(super) struct Lowering<'a> {
     pub(super) ast: &'a Ast,
     pub(super) scope: &'a dyn Scope,
     pub(super) renaming: &'a Renames,
-    /// The call that is being inlined, for what cannot be shown where it is written.
-    pub(super) site: Option<Origin>,
+    /// The outermost call that is being inlined, at which what is not written in the block is shown.
+    pub(super) site: Option<ExprId>,
+    /// The functions that are being inlined, from that call on.
+    pub(super) path: Vec<ir::Inlined>,
+    /// The one that is lowered, among those of the kernel.
+    pub(super) function: Option<u32>,
     /// The function that is put in place of a call here.
     pub(super) inlined: Option<Inlined>,
     /// Variables before this one are the caller's.
@@ -175,7 +187,17 @@ pub(super) const DEEPEST: u32 = 150;
 impl<'a> Lowering<'a> {
     pub(super) fn new(ast: &'a Ast, scope: &'a dyn Scope, renaming: &'a Renames) -> Self {
         let state = State { scopes: vec![FxHashMap::default()], open: vec![Vec::new()], ..State::default() };
-        Lowering { ast, scope, renaming, site: None, inlined: None, first_own: VarId(0), state }
+        Lowering {
+            ast,
+            scope,
+            renaming,
+            site: None,
+            path: Vec::new(),
+            function: None,
+            inlined: None,
+            first_own: VarId(0),
+            state,
+        }
     }
 
     /// The kernel that a function is.
@@ -312,11 +334,20 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn at_expr(&self, expr: ExprId) -> Origin {
-        self.site.unwrap_or(Origin::Expr(expr))
+        self.origin(Node::Expr(expr))
     }
 
     pub(super) fn at_stmt(&self, stmt: StmtId) -> Origin {
-        self.site.unwrap_or(Origin::Stmt(stmt))
+        self.origin(Node::Stmt(stmt))
+    }
+
+    fn origin(&self, node: Node) -> Origin {
+        match (self.site, self.function, node) {
+            (Some(call), Some(function), node) => Origin::Inlined { call, function, node },
+            (Some(call), None, _) => Origin::Expr(call),
+            (None, _, Node::Expr(expr)) => Origin::Expr(expr),
+            (None, _, Node::Stmt(stmt)) => Origin::Stmt(stmt),
+        }
     }
 
     pub(super) fn note(&mut self, at: ExprId, reason: impl Into<Reason>) {
@@ -361,6 +392,9 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn emit(&mut self, statement: Statement) {
+        if let (Some(target), Some(origin)) = (&self.state.target, statement.origin()) {
+            self.state.targets.entry(origin).or_insert_with(|| target.clone());
+        }
         if let Some(open) = self.state.open.last_mut() {
             open.push(statement);
         }
@@ -433,7 +467,12 @@ impl<'a> Lowering<'a> {
     fn statement(&mut self, id: StmtId) {
         let at = self.at_stmt(id);
         match self.ast.stmt(id) {
-            Stmt::Assign { targets, annotation, value } => self.assignment(at, targets, *annotation, *value),
+            Stmt::Assign { targets, annotation, value } => {
+                let target = targets.first().and_then(|&target| self.assigned(target)).map(Arc::from);
+                let outer = std::mem::replace(&mut self.state.target, target);
+                self.assignment(at, targets, *annotation, *value);
+                self.state.target = outer;
+            }
             Stmt::AugAssign { target, op, .. } => {
                 let name = self.ast.name(*target).unwrap_or("x");
                 let sign = sign(*op);
@@ -486,6 +525,15 @@ impl<'a> Lowering<'a> {
                 Expr::Attribute { name, .. } if name == "yield_" => Some(args),
                 _ => None,
             },
+            _ => None,
+        }
+    }
+
+    /// The name that an assignment to this is one to, or to a part of.
+    fn assigned(&self, target: ExprId) -> Option<&'a str> {
+        match self.ast.expr(target) {
+            Expr::Name(name) => Some(name),
+            Expr::Subscript { value, .. } => self.assigned(*value),
             _ => None,
         }
     }

@@ -17,8 +17,8 @@ use super::{Kind, kind};
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, FunctionSource};
 use crate::ir::{
-    Attr, AttrName, BLayout, Call, Operand, Pad, Reason, Role, SLayout, Scalar, ScalarBinary, ScalarUnary, SplitMode,
-    TensorLayout, TensorType, Type, Value, Var, VarId, Why,
+    self, Attr, AttrName, BLayout, Call, Operand, Pad, Reason, Role, SLayout, Scalar, ScalarBinary, ScalarUnary,
+    SplitMode, TensorLayout, TensorType, Type, Value, Var, VarId, Why,
 };
 use crate::ops::{
     self, BarrierMode, Category, Coalesce, CoreType, NotifyOp, OpId, Param, Pipe, Preset, Slot, WaitCmp, When,
@@ -279,8 +279,21 @@ impl Lowering<'_> {
             }
         }
         let is_here = defining_scope.is_none() && !matches!(self.inlined, Some(Inlined::Elsewhere));
-        let inlined = match source.key.clone().filter(|_| is_here) {
-            Some(key) => {
+        let mut path = self.path.clone();
+        let mut called = self.function;
+        if let Some((file, function)) = source.place.clone() {
+            let within =
+                if self.state.host { path.len().checked_sub(1).map(|last| last as u32) } else { self.function };
+            let inlined = ir::Inlined { path: file, function, call: expr, within };
+            if self.state.host {
+                path.push(inlined);
+            } else {
+                called = Some(self.state.functions.len() as u32);
+                self.state.functions.push(inlined);
+            }
+        }
+        let inlined = match source.place.clone().filter(|_| is_here) {
+            Some((_, key)) => {
                 Inlined::Here(Rc::new(InlinedFunction { key, params: self.given(&source.ast, function, &bound) }))
             }
             None => Inlined::Elsewhere,
@@ -290,7 +303,9 @@ impl Lowering<'_> {
             ast: &source.ast,
             scope,
             renaming: &renaming,
-            site: Some(self.at_expr(expr)),
+            site: Some(self.site.unwrap_or(expr)),
+            path,
+            function: called,
             inlined: Some(inlined),
             first_own: VarId(self.state.vars.len() as u32),
             state: std::mem::take(&mut self.state),

@@ -123,6 +123,8 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         origin,
         name_origin: Origin::Expr(function.name),
         inlined_from: None,
+        inlined: state.functions,
+        targets: state.targets,
         params: converted.params,
         called_with: Vec::new(),
         provenance: Vec::new(),
@@ -130,6 +132,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         vars: converted.vars,
         body: converted.body,
         is_scope: false,
+        hint: None,
         on_tensors: false,
         cross_core: state.cross_core,
         vector_regions: state.vector_regions,
@@ -202,7 +205,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     let each = described.into_iter().zip(&launches).zip(&converted.regions);
     for (count, ((region, launch), body)) in each.enumerate() {
-        let name = region.hint.unwrap_or_else(|| format!("{host}_incore_{count}"));
+        let name = region.hint.clone().unwrap_or_else(|| format!("{host}_incore_{count}"));
         let name = names.next(name);
         let around = &converted.carried_around;
         let is_apart = launch.is_apart;
@@ -242,6 +245,8 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             origin: region.origin,
             name_origin: region.name_origin,
             inlined_from: region.inlined_from.map(|function| function.key.clone()),
+            inlined: region.inlined,
+            targets: region.targets,
             params,
             called_with,
             provenance,
@@ -249,6 +254,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             vars,
             body,
             is_scope: true,
+            hint: region.hint,
             on_tensors: false,
             cross_core: region.cross_core,
             vector_regions: region.vector_regions,

@@ -61,7 +61,7 @@ impl Scope for Module {
 
     fn function(&self, name: &str) -> Option<FunctionSource> {
         let (_, ast) = self.functions.iter().find(|(function, _)| function == name)?;
-        Some(FunctionSource { ast: ast.clone(), key: None })
+        Some(FunctionSource { ast: ast.clone(), place: None })
     }
 
     fn module(&self, name: &str) -> Option<String> {

@@ -1,13 +1,15 @@
 //! The pre-SSA form of a kernel, as the author wrote it: names may be assigned again and carries may be implicit.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use tilefit_syntax::BlockKey;
 use tilefit_syntax::ast::ExprId;
 
 use crate::ir::{
-    Call, CrossCore, LoopKind, Note, Operand, Origin, Rejection, Scalar, Type, Value, Var, VarId, VectorRegion,
+    Call, CrossCore, Inlined, LoopKind, Note, Operand, Origin, Rejection, Scalar, Type, Value, Var, VarId, VectorRegion,
 };
 
 /// Variables here are the author's: one per name and scope, as the compiler's parser counts them.
@@ -113,6 +115,9 @@ pub(super) struct Region {
     pub(super) name_origin: Origin,
     /// The function whose text it stands in, if that is not the one being lowered.
     pub(super) inlined_from: Option<Rc<InlinedFunction>>,
+    /// [`Kernel::inlined`](crate::ir::Kernel::inlined)
+    pub(super) inlined: Vec<Inlined>,
+    pub(super) targets: BTreeMap<Origin, Arc<str>>,
     pub(super) notes: Vec<Note>,
     pub(super) rejections: Vec<Rejection>,
 }

@@ -231,6 +231,10 @@ impl Lowering<'_> {
         let (site, temporaries) = (self.site, self.state.temporaries);
         // What stands in this file is shown where it stands.
         self.site = site.filter(|_| inlined_from.is_none());
+        if self.site.is_some() {
+            self.function = self.path.len().checked_sub(1).map(|last| last as u32);
+            self.state.functions = self.path.clone();
+        }
         self.state.temporaries = 0;
         let at = self.at_stmt(scope);
         let hint = keyword(args, "name_hint");
@@ -244,6 +248,7 @@ impl Lowering<'_> {
         };
         let (notes, rejections) = (std::mem::take(&mut self.state.notes), std::mem::take(&mut self.state.rejections));
         self.state.host = false;
+        self.state.targets.clear();
         let is_apart = self.state.loops_around_manual_scope == Some(self.state.loops.len());
         let optimizations = keyword(args, "optimizations").map(|listed| self.optimizations(listed)).unwrap_or_default();
         let outer = std::mem::replace(&mut self.state.cross_core, optimizations);
@@ -263,7 +268,9 @@ impl Lowering<'_> {
         let vector_regions = std::mem::replace(&mut self.state.vector_regions, regions);
         let notes = std::mem::replace(&mut self.state.notes, notes);
         let rejections = std::mem::replace(&mut self.state.rejections, rejections);
-        (self.site, self.state.temporaries) = (site, temporaries);
+        (self.site, self.state.temporaries, self.function) = (site, temporaries, None);
+        let inlined = std::mem::take(&mut self.state.functions);
+        let targets = std::mem::take(&mut self.state.targets);
         self.emit(Statement::Region(Region {
             body,
             hint,
@@ -275,6 +282,8 @@ impl Lowering<'_> {
             origin: at,
             name_origin,
             inlined_from,
+            inlined,
+            targets,
             notes,
             rejections,
         }));

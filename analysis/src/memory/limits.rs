@@ -1,10 +1,13 @@
 //! What each memory space holds against what it can hold, and how to say so (`docs/reference/memory.md`, "Addresses", "Hints").
 
+use std::cmp::Ordering;
+
 use crate::diagnostics::Code;
-use crate::finding::{Finding, Related, bytes};
+use crate::finding::{Finding, Related, bytes, rounded};
 use crate::ir::{Kernel, Origin};
 use crate::memory::bases::Bases;
-use crate::memory::lifetimes::Group;
+use crate::memory::labels::label;
+use crate::memory::lifetimes::{Group, Lifetimes};
 use crate::memory::plan::{Fit, Order, SpaceUse, StagePair, Trouble, Witness};
 use crate::memory::sizes;
 use crate::memory::verdict::Packing;
@@ -55,8 +58,7 @@ pub(super) struct Overflow<'a> {
     pub reserved: u64,
     /// The reserved bytes are the ring of the pipe between the cores.
     pub ring: bool,
-    /// Source node of each order number.
-    pub statements: &'a [Origin],
+    pub lifetimes: &'a Lifetimes<'a>,
     /// The buffers of the allocator, as indices of the groups that share them.
     pub buffers: &'a [Vec<usize>],
     /// What came out when the tiles were placed by lifetime.
@@ -112,7 +114,7 @@ impl Overflow<'_> {
 
     /// Sentences without the last full stop.
     fn explained(&self) -> String {
-        let needs = format!("the plan needs {}, {}", bytes(self.used), self.available());
+        let needs = format!("the plan needs {}, {}", bytes(self.used), self.over());
         let undecided = format!("{needs}. Whether another placement fits was not decided");
         let Some(packing) = self.packing else { return undecided };
         let (space, best) = (self.space, bytes(packing.best));
@@ -152,22 +154,36 @@ impl Overflow<'_> {
         }
     }
 
+    /// `184 KiB available (8 KiB over)`: what a lens and a map say of the plan.
+    fn over(&self) -> String {
+        format!("{} ({} over)", self.available(), rounded(self.used.saturating_sub(self.capacity)))
+    }
+
     fn too_much_at_once(&self, bound: u64, trouble: &Trouble) -> String {
         let room = self.capacity.saturating_sub(self.reserved);
         let live = bound.saturating_sub(self.reserved);
         let excess = live.saturating_sub(room);
-        let numbers = format!("{} ({} over)", self.available(), bytes(excess));
+        let numbers = self.over();
         if let [alone] = trouble.live.as_slice()
             && room > 0
         {
-            let (name, size) = (&alone.name, bytes(alone.bytes));
-            return format!("`{name}` alone takes {size}, {numbers}. Split it into parts of at most {}", bytes(room));
+            let Witness { name, shape, .. } = alone;
+            let size = bytes(alone.bytes);
+            return format!(
+                "`{name}` {shape:?} alone takes {size}, {numbers}. Split it into parts of at most {}",
+                bytes(room)
+            );
         }
         // More than the plan takes: the packer sees other copies than the allocator makes.
-        let proof = if live.saturating_add(self.reserved) <= self.used {
-            format!("{} live at once{}, {numbers}", bytes(live), convention(trouble))
-        } else {
-            format!("no placement fits, {numbers}")
+        let proof = match live.saturating_add(self.reserved).cmp(&self.used) {
+            Ordering::Equal => format!("{} live at once{}, {numbers}", bytes(live), convention(trouble)),
+            Ordering::Less => format!(
+                "the plan needs {}, {numbers}. Any plan needs the {} that are live at once{}",
+                bytes(self.used.saturating_sub(self.reserved)),
+                bytes(live),
+                convention(trouble)
+            ),
+            Ordering::Greater => format!("no placement fits, {numbers}"),
         };
         let further = match trouble.further.len() {
             0 => String::new(),
@@ -191,12 +207,12 @@ impl Overflow<'_> {
 
     fn at_peaks(&self, trouble: &Trouble) -> Vec<Related> {
         let space = self.space;
-        let live = trouble.live.iter().map(|Witness { name, bytes, at }| {
+        let live = trouble.live.iter().map(|Witness { name, bytes, at, .. }| {
             let message = format!("`{name}` takes {} of {space} at the peak", self::bytes(*bytes));
             Related { at: *at, message }
         });
         let further = trouble.further.iter().filter_map(|(at, bytes)| {
-            let at = *self.statements.get(at.0 as usize)?;
+            let at = *self.lifetimes.statements.get(at.0 as usize)?;
             Some(Related {
                 at,
                 message: format!("{} of {space} are live at once here, also more than available", self::bytes(*bytes)),
@@ -206,7 +222,7 @@ impl Overflow<'_> {
     }
 
     fn in_core(&self, tiles: &[Witness]) -> Vec<Related> {
-        let related = |Witness { name, bytes, at }: &Witness| {
+        let related = |Witness { name, bytes, at, .. }: &Witness| {
             let message = format!("`{name}` takes {} of {} and is in the way", self::bytes(*bytes), self.space);
             Related { at: *at, message }
         };
@@ -240,7 +256,7 @@ impl Overflow<'_> {
         if group.declared.is_some() {
             return format!("`{}`", self.bases.base(group.base).name);
         }
-        format!("`{}`", self.kernel.var(group.first()).name)
+        format!("`{}`", label(self.kernel, self.lifetimes, group.first()))
     }
 
     fn origin(&self, group: usize) -> Origin {
@@ -316,7 +332,7 @@ fn advice(excess: u64, trouble: &Trouble) -> String {
         let example =
             largest.map_or(String::new(), |tile| format!(", for example `{}` ({})", tile.name, bytes(tile.bytes)));
         return format!(
-            "Save {} there: make tiles smaller{example}, or use them for the last time earlier",
+            "Save at least {} there: make tiles smaller{example}, or use them for the last time earlier",
             bytes(excess)
         );
     }

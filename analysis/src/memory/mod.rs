@@ -13,6 +13,7 @@ mod check;
 mod declared;
 mod downgrade;
 mod dsa_rp;
+mod labels;
 mod lifetimes;
 mod limits;
 mod overwritten;
@@ -233,7 +234,14 @@ impl<'k> AliasedKernel<'k> {
             dsa_rp::PlacementResult::Placed(solution) => {
                 let dsa_rp::Solution { layout, sharing, stages } = solution;
                 let pair = |pair: &(usize, usize)| {
-                    verdict::stage_pair(&kernel, &aliased.bases, &aliased.groups, &aliased.constraints, *pair)
+                    verdict::stage_pair(
+                        &kernel,
+                        &aliased.lifetimes,
+                        &aliased.bases,
+                        &aliased.groups,
+                        &aliased.constraints,
+                        *pair,
+                    )
                 };
                 let sharing: Vec<StagePair> = sharing.iter().filter_map(pair).collect();
                 (layout, (!sharing.is_empty()).then_some(Degraded::Stages { sharing, stages }))

@@ -47,6 +47,8 @@ pub struct Plan {
 pub struct PlannedTile {
     pub var: VarId,
     pub name: String,
+    /// As a reader has it: `x:load` of what the compiler makes for `x = …`.
+    pub label: String,
     /// The operation that defines it, `tile.load`; empty for carried names.
     pub op: &'static str,
     pub role: Role,
@@ -158,6 +160,8 @@ pub struct Trouble {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Witness {
     pub name: String,
+    /// Of its first tile.
+    pub shape: Vec<u64>,
     pub bytes: u64,
     pub at: Origin,
 }

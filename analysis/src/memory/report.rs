@@ -11,6 +11,7 @@ use crate::memory::addresses::Range;
 use crate::memory::bases::{Base, BaseId, Bases, MemRef, Offset};
 use crate::memory::check::{self, Checked};
 use crate::memory::declared;
+use crate::memory::labels::label;
 use crate::memory::lifetimes::Live;
 use crate::memory::limits::{self, Overflow, Peak};
 use crate::memory::plan::{Buffer, BufferId, Fit, Order, Plan, PlannedTile, SpaceUse};
@@ -422,7 +423,7 @@ impl ShallowPipeline {
 
 /// A buffer, by the first of its tiles.
 struct Taken {
-    /// As a sentence has it; of what the compiler adds it has no name that the author knows.
+    /// As a sentence has it.
     name: String,
     tile: VarId,
     size: u64,
@@ -432,8 +433,7 @@ impl Taken {
     fn by(aliased: &AliasedKernel, groups: &[usize]) -> Taken {
         let size = groups.iter().map(|&group| aliased.groups[group].bytes()).max().unwrap_or(0);
         let tile = aliased.groups[groups[0]].first();
-        let var = aliased.kernel.var(tile);
-        let name = if var.inserted.is_some() { "a temporary".to_owned() } else { format!("`{}`", var.name) };
+        let name = format!("`{}`", label(aliased.kernel, &aliased.lifetimes, tile));
         Taken { name, tile, size: sizes::aligned(size) }
     }
 
@@ -516,7 +516,7 @@ fn overflow<'a>(aliased: &'a AliasedKernel, placement: &'a Placement, space: Spa
         used,
         reserved: aliased.reserved.in_space(space),
         ring: aliased.reserved.ring,
-        statements: &aliased.lifetimes.statements,
+        lifetimes: &aliased.lifetimes,
         buffers: &placement.buffers,
         packing: placement.packed.as_ref().and_then(|packed| packed.spaces.get(&space)),
     }
@@ -611,6 +611,7 @@ impl Writer<'_, '_> {
         let row = PlannedTile {
             var: aliased.shown_as(id),
             name: var.name.clone(),
+            label: label(aliased.kernel, &aliased.lifetimes, id),
             op,
             role,
             inserted: var.inserted,
@@ -635,6 +636,7 @@ impl Writer<'_, '_> {
         let row = PlannedTile {
             var: repair.source,
             name: format!("{}_mv", source.name),
+            label: format!("{}:copy", label(self.aliased.kernel, &self.aliased.lifetimes, repair.source)),
             op: "tile.move",
             role: Role::Def,
             inserted: Some(Why::CarriedCopy),

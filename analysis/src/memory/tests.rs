@@ -245,7 +245,7 @@ fn the_sequential_planner_never_divides_a_freed_range() {
             Right: 32768 used, peak 32768, Fits
             Acc: 32768 used, peak 32768, Fits
             Left: fits, best 65536
-            error[capacity-exceeded] Left overflow: the plan needs 96 KiB, 64 KiB available. At most 64 KiB are live at once: with `memory_planner=DSA_RP`, the tiles fit in 64 KiB. (compiler: "Left buffer usage (98304 bytes) exceeds platform limit (65536 bytes)")
+            error[capacity-exceeded] Left overflow: the plan needs 96 KiB, 64 KiB available (32 KiB over). At most 64 KiB are live at once: with `memory_planner=DSA_RP`, the tiles fit in 64 KiB. (compiler: "Left buffer usage (98304 bytes) exceeds platform limit (65536 bytes)")
               64 KiB of Left for `a_l0` and `ab_l0`
               32 KiB of Left for `e_l0`
         "#]],
@@ -407,7 +407,7 @@ fn what_no_placement_can_avoid_is_proved_and_the_tiles_are_named() {
         Vec: fragmented, best 288
           a +128
           e +128
-        error[capacity-exceeded] Vec overflow: the plan needs 352 B, 256 B available. At most 256 B are live at once, but no placement fits in Vec (proved): the free memory is in pieces that are too small. The lowest placement found needs 288 B. `a`, `e`, `c`, `b`, `f`, `d`, `g` cannot be placed together; without any one of them, the others can. (compiler: "Vec buffer usage (352 bytes) exceeds platform limit (256 bytes)")
+        error[capacity-exceeded] Vec overflow: the plan needs 352 B, 256 B available (96 B over). At most 256 B are live at once, but no placement fits in Vec (proved): the free memory is in pieces that are too small. The lowest placement found needs 288 B. `a`, `e`, `c`, `b`, `f`, `d`, `g` cannot be placed together; without any one of them, the others can. (compiler: "Vec buffer usage (352 bytes) exceeds platform limit (256 bytes)")
           `a` takes 128 B of Vec and is in the way
           `e` takes 128 B of Vec and is in the way
           `c` takes 128 B of Vec and is in the way
@@ -425,7 +425,7 @@ fn what_the_search_does_not_finish_is_never_called_impossible() {
         Vec: undecided, best 288
           a +128
           e +128
-        error[capacity-exceeded] Vec overflow: the plan needs 352 B, 256 B available. At most 256 B are live at once. The best placement found needs 288 B. 2 steps of search did not decide whether there is a lower one, of at least 256 B; the search continues. (compiler: "Vec buffer usage (352 bytes) exceeds platform limit (256 bytes)")
+        error[capacity-exceeded] Vec overflow: the plan needs 352 B, 256 B available (96 B over). At most 256 B are live at once. The best placement found needs 288 B. 2 steps of search did not decide whether there is a lower one, of at least 256 B; the search continues. (compiler: "Vec buffer usage (352 bytes) exceeds platform limit (256 bytes)")
           128 B of Vec for `a` and `c`
           128 B of Vec for `e` and `b`, `f`
           64 B of Vec for `d`

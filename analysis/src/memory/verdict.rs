@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Kernel, Origin};
+use crate::ir::{Kernel, Origin, VarId};
 use crate::memory::bases::{BaseId, Bases};
-use crate::memory::lifetimes::Group;
+use crate::memory::labels::label;
+use crate::memory::lifetimes::{Group, Lifetimes};
 use crate::memory::packed::{Input, SpaceResult};
 use crate::memory::plan::{Crossings, Fit, Order, StagePair, Trouble, Witness};
 use crate::memory::reuse::Constraints;
@@ -65,7 +66,27 @@ impl Packing {
 struct Explained<'a> {
     input: &'a Input<'a>,
     found: &'a SpaceResult<'a>,
-    names: Vec<(String, Origin)>,
+    names: Vec<Named>,
+}
+
+/// A buffer, for a reader: by the first of its tiles.
+#[derive(Clone)]
+struct Named {
+    name: String,
+    shape: Vec<u64>,
+    at: Origin,
+}
+
+impl Named {
+    fn by(kernel: &Kernel, lifetimes: &Lifetimes, tile: VarId) -> Named {
+        let shape = kernel.tile(tile).map_or_else(Vec::new, |tile| tile.shape.clone());
+        Named { name: label(kernel, lifetimes, tile), shape, at: kernel.var(tile).origin }
+    }
+
+    fn taking(self, bytes: u64) -> Witness {
+        let Named { name, shape, at } = self;
+        Witness { name, shape, bytes, at }
+    }
 }
 
 impl Explained<'_> {
@@ -125,8 +146,7 @@ impl Explained<'_> {
     }
 
     fn witness(&self, ix: BufferIx) -> Witness {
-        let (name, at) = self.names[ix.index()].clone();
-        Witness { name, bytes: self.found.problem.buffer(ix).size, at }
+        self.names[ix.index()].clone().taking(self.found.problem.buffer(ix).size)
     }
 
     /// Largest first.
@@ -143,7 +163,8 @@ impl Explained<'_> {
             self.input.groups.iter().position(|group| group.base == *base)
         };
         let [a, b] = [group(a)?, group(b)?];
-        stage_pair(self.input.kernel, self.input.bases, self.input.groups, self.input.constraints, (a, b))
+        let Input { kernel, lifetimes, bases, groups, constraints, .. } = *self.input;
+        stage_pair(kernel, lifetimes, bases, groups, constraints, (a, b))
     }
 
     fn joined(&self, at: Order, peak: &Peak) -> Option<Witness> {
@@ -152,8 +173,7 @@ impl Explained<'_> {
             |base: BaseId| peak.live.iter().find(|ix| self.found.bases.get(ix.index()) == Some(&base)).copied();
         packed::tiles(kernel, bases, lifetimes).filter(|(_, live)| live.def == at).find_map(|(var, _)| {
             let bytes = self.witness(of_live(bases.get(var)?.base)?).bytes;
-            let var = kernel.var(var);
-            Some(Witness { name: var.name.clone(), bytes, at: var.origin })
+            Some(Named::by(kernel, lifetimes, var).taking(bytes))
         })
     }
 }
@@ -161,6 +181,7 @@ impl Explained<'_> {
 /// Two groups that are in different stages of one pipeline.
 pub(super) fn stage_pair(
     kernel: &Kernel,
+    lifetimes: &Lifetimes,
     bases: &Bases,
     groups: &[Group],
     constraints: &Constraints,
@@ -168,27 +189,31 @@ pub(super) fn stage_pair(
 ) -> Option<StagePair> {
     let mut stages = constraints.stages(a).iter().flat_map(|l| constraints.stages(b).iter().map(move |r| (l, r)));
     let (left, right) = stages.find(|(l, r)| l.pipeline == r.pipeline && l.stage != r.stage)?;
-    let tile = |group: usize| kernel.var(groups[group].first());
+    let name = |group: usize| label(kernel, lifetimes, groups[group].first());
     Some(StagePair {
-        tiles: [(tile(a).name.clone(), left.stage), (tile(b).name.clone(), right.stage)],
-        at: tile(a).origin,
+        tiles: [(name(a), left.stage), (name(b), right.stage)],
+        at: kernel.var(groups[a].first()).origin,
         space: bases.base(groups[a].base).space,
     })
 }
 
-/// What the author calls each base.
-fn names(input: &Input, bases: &[BaseId]) -> Vec<(String, Origin)> {
-    let first: FxHashMap<BaseId, Origin> =
-        input.groups.iter().rev().map(|group| (group.base, input.kernel.var(group.first()).origin)).collect();
-    let mut tiles: FxHashMap<BaseId, &str> = FxHashMap::default();
-    for group in input.groups.iter().rev().filter(|group| group.declared.is_none()) {
-        tiles.insert(group.base, &input.kernel.var(group.first()).name);
+/// What a reader calls each base.
+fn names(input: &Input, bases: &[BaseId]) -> Vec<Named> {
+    let mut tiles: FxHashMap<BaseId, &Group> = FxHashMap::default();
+    // A declared allocation is called as it is declared.
+    for is_declared in [true, false] {
+        let groups = input.groups.iter().rev().filter(|group| group.declared.is_some() == is_declared);
+        tiles.extend(groups.map(|group| (group.base, group)));
     }
-    let name = |base: &BaseId| {
-        let name = tiles.get(base).copied().unwrap_or(&input.bases.base(*base).name);
-        (name.to_owned(), first.get(base).copied().unwrap_or(input.kernel.name_origin))
+    let named = |base: &BaseId| {
+        let own = || input.bases.base(*base).name.clone();
+        let Some(group) = tiles.get(base) else {
+            return Named { name: own(), shape: Vec::new(), at: input.kernel.name_origin };
+        };
+        let named = Named::by(input.kernel, input.lifetimes, group.first());
+        if group.declared.is_some() { Named { name: own(), ..named } } else { named }
     };
-    bases.iter().map(name).collect()
+    bases.iter().map(named).collect()
 }
 
 /// Inverse of [`packed::half_open`].

@@ -93,6 +93,7 @@ fn planned(index: usize, tile: &Tile, bytes: u64, offsets: Offsets, buffers: &[B
     PlannedTile {
         var: VarId(index as u32),
         name: tile.name.clone(),
+        label: tile.name.clone(),
         op: "",
         role: Role::Def,
         inserted: None,
@@ -129,7 +130,12 @@ fn space_use(plan: &Plan, space: Space) -> Option<SpaceUse> {
     if fit != Fit::Fits {
         let live = |tile: &&PlannedTile| tile.space == Some(space) && is_live((tile.first, tile.last), peak_at);
         let named = plan.tiles.iter().filter(live);
-        witness.extend(named.map(|tile| Witness { name: tile.name.clone(), bytes: tile.bytes, at: tile.origin }));
+        witness.extend(named.map(|tile| Witness {
+            name: tile.name.clone(),
+            shape: tile.shape.clone(),
+            bytes: tile.bytes,
+            at: tile.origin,
+        }));
         witness.sort_by_key(|tile| std::cmp::Reverse(tile.bytes));
     }
     let overshoot = if fit == Fit::OverAtAnInstant { peak.saturating_sub(capacity.unwrap_or(peak)) } else { 0 };

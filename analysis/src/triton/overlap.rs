@@ -227,7 +227,9 @@ impl Overlapping<'_> {
             } else {
                 let shape = std::iter::once(copies).chain(shape).collect();
                 let name = format!("{copies} copies of what a loop loads");
-                self.buffer(at_load, &name, (shape, dtype, size, Use::Staging))
+                let made = self.buffer(at_load, &name, (shape, dtype, size, Use::Staging));
+                self.program.call(BufferId(self.program.buffers.len() as u32 - 1), result, copies);
+                made
             };
             body.ops[place].operands.extend(&made_here.results);
             made.push(made_here);
@@ -247,7 +249,16 @@ impl Overlapping<'_> {
         let id = BufferId(self.program.buffers.len() as u32);
         // Neither barriers nor what is loaded into registers is laid out for instructions of matrices.
         let memory = Memory::Shared { fork: size.clone(), size, alignment: 16 };
-        self.program.buffers.push(Buffer { name: name.into(), at, name_at: None, shape, dtype, memory, use_ });
+        self.program.buffers.push(Buffer {
+            name: name.into(),
+            at,
+            name_at: None,
+            shape,
+            dtype,
+            memory,
+            use_,
+            copies: 1,
+        });
         self.allocation(at, id)
     }
 

@@ -51,6 +51,20 @@ pub struct Program {
     pub loads: FxHashMap<ValueId, Load>,
 }
 
+impl Program {
+    /// Calls a buffer for copies of what is loaded as the author calls that, where it has a name. One of which the size is not known has no
+    /// place of its own in the text.
+    pub fn call(&mut self, id: BufferId, load: ValueId, copies: u64) {
+        let Some((name, at)) = self.loads.get(&load).and_then(|load| load.assigned.clone()) else { return };
+        let buffer = &mut self.buffers[id.0 as usize];
+        buffer.name = name;
+        if let Memory::Shared { size: Bytes::Exactly(size), .. } = buffer.memory {
+            buffer.name_at = at;
+            buffer.copies = if size.is_multiple_of(copies.max(1)) { copies.max(1) } else { 1 };
+        }
+    }
+}
+
 /// Elements of a tensor, which a comment can make as large as it likes.
 pub fn elements(shape: &[u64]) -> u64 {
     shape.iter().fold(1, |all, &extent| all.saturating_mul(extent))
@@ -96,7 +110,11 @@ pub struct Load {
     pub width: (u64, u64),
     /// The dimension along which it goes through memory, of a matrix of which that is known.
     pub runs_along: Option<usize>,
+    pub assigned: Option<Assigned>,
 }
+
+/// The name that a value is assigned to, and that name, where the assignment stands in the kernel's own text.
+pub type Assigned = (Arc<str>, Option<Origin>);
 
 /// What a task that captures a value needs to know of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -296,6 +314,8 @@ pub struct Buffer {
     pub dtype: &'static str,
     pub memory: Memory,
     pub use_: Use,
+    /// Of one tile, side by side.
+    pub copies: u64,
 }
 
 /// What a buffer is for.

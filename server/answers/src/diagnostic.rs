@@ -8,6 +8,7 @@ use ls_types::{
     RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport, UnchangedDocumentDiagnosticReport,
 };
 use tilefit_analysis::diagnostics::{Code, Severity};
+use tilefit_analysis::ide::Elsewhere;
 use tilefit_analysis::{Cancellable, ide};
 use tilefit_syntax::TextRange;
 
@@ -66,25 +67,40 @@ pub(crate) fn diagnostics_id(items: &[Diagnostic]) -> String {
 
 /// As editors show it.
 pub fn lsp_diagnostic(view: &View, diagnostic: ide::Diagnostic) -> Diagnostic {
-    let related = diagnostic
-        .related
-        .into_iter()
-        .map(|related| DiagnosticRelatedInformation { location: place(view, related.range), message: related.message });
+    let related = diagnostic.related.into_iter().map(|related| DiagnosticRelatedInformation {
+        location: place(view, related.elsewhere, related.range),
+        message: related.message,
+    });
+    let written = diagnostic.elsewhere.map(|elsewhere| DiagnosticRelatedInformation {
+        location: place(view, Some(elsewhere), diagnostic.range),
+        message: "written here".to_owned(),
+    });
     Diagnostic {
         range: view.range(diagnostic.range),
         severity: Some(severity(diagnostic.severity)),
         code: Some(NumberOrString::String(diagnostic.code.name().to_owned())),
         source: Some("tilefit".to_owned()),
-        message: diagnostic.message,
-        related_information: Some(related.collect()),
+        message: match diagnostic.elsewhere {
+            Some(elsewhere) => format!("{}, {}", named(view, elsewhere), diagnostic.message),
+            None => diagnostic.message,
+        },
+        related_information: Some(written.into_iter().chain(related).collect()),
         tags: tag(diagnostic.code).map(|tag| vec![tag]),
         ..Diagnostic::default()
     }
 }
 
-/// Of what is in the file.
-fn place(view: &View, range: TextRange) -> Location {
-    view.location(view.file, range).unwrap_or_else(|| Location::new(view.uri.clone(), view.range(range)))
+fn place(view: &View, elsewhere: Option<Elsewhere>, here: TextRange) -> Location {
+    let there = elsewhere.and_then(|elsewhere| view.location(elsewhere.file, elsewhere.range));
+    let there = there.or_else(|| view.location(view.file, here));
+    there.unwrap_or_else(|| Location::new(view.uri.clone(), view.range(here)))
+}
+
+/// `gate.py:215`
+fn named(view: &View, Elsewhere { file, range }: Elsewhere) -> String {
+    let path = view.analysis.path(file);
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    format!("{name}:{}", view.analysis.document(file).line(range.start))
 }
 
 /// How editors show what is not needed. None is deprecated: what allocates in an older form is needed, and editors strike it through.

@@ -9,8 +9,15 @@ use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use crate::notebook::in_cell;
 use crate::terminal::{plain, plain_in_place, wrapped};
 
-/// A code frame in colour, of lines that have `width` characters.
-pub(super) fn render(path: &str, text: &str, document: &Document, diagnostic: &Diagnostic, width: usize) -> String {
+/// A code frame in colour, of lines that have `width` characters. `elsewhere`: what is said of other files.
+pub(super) fn render(
+    path: &str,
+    text: &str,
+    document: &Document,
+    diagnostic: &Diagnostic,
+    elsewhere: &[String],
+    width: usize,
+) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -32,7 +39,7 @@ pub(super) fn render(path: &str, text: &str, document: &Document, diagnostic: &D
     let source = plain_in_place(text.get(shown.start..shown.end).unwrap_or_default());
     let gutter = (first_line + source.lines().count()).to_string().len() + GUTTER;
     let (mut related, mut notes) = (Vec::new(), Vec::new());
-    for RelatedRange { range, message } in &diagnostic.related {
+    for RelatedRange { range, message, .. } in &diagnostic.related {
         let of_related = document.part_at(range.start);
         if of_related != cell {
             let (other, line) = (of_related.map_or(0, |cell| cell + 1), document.line(range.start));
@@ -51,6 +58,8 @@ pub(super) fn render(path: &str, text: &str, document: &Document, diagnostic: &D
             notes.push(Level::NOTE.message(wrapped(&text, width.saturating_sub(gutter + "note: ".len()), "")));
         }
     }
+    let wide = width.saturating_sub(gutter + "note: ".len());
+    notes.extend(elsewhere.iter().map(|note| Level::NOTE.message(wrapped(&plain(note), wide, ""))));
     let snippet =
         Snippet::source(source).path(plain(path)).line_start(first_line).annotation(primary).annotations(related);
     let label = format!("{}[{}]: ", diagnostic.severity.name(), diagnostic.code).len();

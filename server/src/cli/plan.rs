@@ -148,8 +148,8 @@ fn row(tile: &TilePlan) -> [String; 8] {
     };
     [
         match &tile.copy {
-            Some(copy) => format!("{} ·{}", tile.name, copy.short),
-            None => tile.name.clone(),
+            Some(copy) => format!("{} ·{}", tile.label, copy.short),
+            None => tile.label.clone(),
         },
         tile.space.unwrap_or("?").to_owned(),
         tile.address.map_or_else(|| "?".to_owned(), |address| format!("{address:#x}")),

@@ -107,6 +107,13 @@ impl Source {
     }
 
     /// Asks for one feature. Nothing edits the file, so nothing cancels the query.
+    /// The name and the text of another file that was analysed with it, if this one is called `own`.
+    pub(super) fn other(&self, own: &str, file: FileId) -> (String, &Document) {
+        let (path, mine) = (self.analysis.path(file), self.analysis.path(self.file));
+        let root = mine.strip_suffix(own).unwrap_or_default();
+        (path.strip_prefix(root).unwrap_or(path).to_owned(), self.analysis.document(file))
+    }
+
     pub(super) fn ask<T: Default>(&self, feature: impl FnOnce(&Analysis, FileId) -> Cancellable<T>) -> T {
         feature(&self.analysis, self.file).unwrap_or_default()
     }

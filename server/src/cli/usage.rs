@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use annotate_snippets::renderer::{AnsiColor, Effects, Style};
-use tilefit_analysis::finding::Status;
+use tilefit_analysis::finding::{Status, rounded};
 use tilefit_analysis::ide::plan_view::{Bounds, SpacePlan};
 use tilefit_analysis::ide::{KernelSummary, bytes};
 
@@ -76,7 +76,10 @@ fn bar(memory: &str, space: &SpacePlan, is_least: bool) -> String {
     let (filled, free) = (filled as usize, (CELLS - filled) as usize);
     let cells = format!("{style}{}{style:#}{}", "█".repeat(filled), "░".repeat(free));
     let over = match space.used {
-        Some(used) if used > capacity => format!(", {} over", amount(memory, used - capacity)),
+        Some(used) if used > capacity && memory == TENSOR_MEMORY => {
+            format!(", {} over", amount(memory, used - capacity))
+        }
+        Some(used) if used > capacity => format!(", {} over", rounded(used - capacity)),
         _ => String::new(),
     };
     let of_least = space.bounds.filter(|_| space.used.is_none()).map_or(of_most, |it| percent(it.low, capacity));

@@ -214,6 +214,22 @@ fn a_baseline_hides_what_is_known_and_nothing_else() {
 }
 
 #[test]
+fn what_calls_lead_to_is_reported_once_where_it_is_written() {
+    let part = "import pypto.language as pl\n\n@pl.jit.inline\ndef part(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Tensor[[128, 416], pl.FP32]):\n    with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"fill\"):\n        o[:, :] = pl.full([128, 416], dtype=pl.FP32, value=0.0)\n    return o\n";
+    let entry = |name: &str| {
+        format!(
+            "import pypto.language as pl\nfrom part import part\n\n@pl.jit\ndef {name}(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Out[pl.Tensor[[128, 416], pl.FP32]]):\n    part(x, o)\n    part(o, o)\n    return o\n"
+        )
+    };
+    let (a, b) = (entry("a"), entry("b"));
+    let root = directory("elsewhere", &[("a.py", a.as_bytes()), ("b.py", b.as_bytes()), ("part.py", part.as_bytes())]);
+    expect![].assert_eq(&tilefit(&root, &["check", "--format", "github", "."]).stdout);
+    assert_eq!(tilefit(&root, &["check", "--baseline", "known.json", "--write-baseline", "."]).code, Some(0));
+    expect![].assert_eq(&fs::read_to_string(root.join("known.json")).expect("a baseline"));
+    assert_eq!(tilefit(&root, &["check", "--baseline", "known.json", "."]).code, Some(0));
+}
+
+#[test]
 fn watching_checks_again_when_a_file_changes() {
     let root = directory("watch", &[("a.py", kernel(256).as_bytes())]);
     let mut child = Command::new(tilefit_tests::binary::tilefit())

@@ -55,6 +55,7 @@ impl Fixture {
         self.plan.tiles.push(PlannedTile {
             var,
             name: name.to_string(),
+            label: name.to_string(),
             op: "",
             role,
             inserted: None,

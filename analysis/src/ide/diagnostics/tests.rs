@@ -1,8 +1,9 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use tilefit_syntax::Document;
+use tilefit_syntax::{Document, TextRange};
 
+use super::Elsewhere;
 use crate::AnalysisHost;
 use crate::project::Config;
 
@@ -123,4 +124,66 @@ def main(x: pl.Tensor[[64, 1024], pl.BF16], w: pl.Tensor[[1024, 256], pl.BF16], 
     return o
 ";
     expect![[r#""#]].assert_eq(&said(text, ""));
+}
+
+const GATE: &str = "import pypto.language as pl
+
+@pl.jit.inline
+def gate(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Tensor[[128, 416], pl.FP32]):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"pre_route\"):
+        o[:, :] = \\
+            pl.full([128, 416], dtype=pl.FP32, value=0.0)
+    return o
+";
+
+/// What is said of the first of some files: where it is written, and what is said.
+fn said_of_first(files: &[(&str, &str)]) -> String {
+    let mut host = AnalysisHost::new();
+    let ids: Vec<_> = files.iter().map(|(path, _)| host.file_id(path)).collect();
+    for (id, (_, text)) in ids.iter().zip(files) {
+        host.set_document(*id, Document::new(text));
+    }
+    let analysis = host.snapshot();
+    let place = |range: TextRange, elsewhere: Option<Elsewhere>| {
+        let Elsewhere { file, range } = elsewhere.unwrap_or(Elsewhere { file: ids[0], range });
+        let document = analysis.document(file);
+        let text = &document.rope().to_string()[range.start..range.end];
+        format!(
+            "{}:{} {}",
+            analysis.path(file),
+            document.line(range.start),
+            text.split('\n').next().unwrap_or_default()
+        )
+    };
+    let mut shown = String::new();
+    for it in analysis.diagnostics(ids[0]).expect("no edit") {
+        let _ = writeln!(shown, "{} {}: {}", it.code, place(it.range, it.elsewhere), it.message);
+        for related in &it.related {
+            let _ = writeln!(shown, "  {}: {}", place(related.range, related.elsewhere), related.message);
+        }
+    }
+    shown
+}
+
+#[test]
+fn what_a_function_of_another_file_does_is_said_there_once() {
+    let layer = "import pypto.language as pl\nfrom gate import gate\n\n@pl.jit.inline\ndef layer(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Tensor[[128, 416], pl.FP32]):\n    gate(x, o)\n    return o\n";
+    let entry = "import pypto.language as pl\nfrom layer import layer\n\n@pl.jit\ndef entry(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Out[pl.Tensor[[128, 416], pl.FP32]]):\n    layer(x, o)\n    layer(o, o)\n    return o\n";
+    expect![[r#"
+        capacity-exceeded /lib/gate.py:7 pl.full([128, 416], dtype=pl.FP32, value=0.0): scope `pre_route`: Vec overflow: `o:full` [128, 416] alone takes 208 KiB, 184 KiB available (24 KiB over). Split it into parts of at most 184 KiB. (compiler: "Vec buffer usage (212992 bytes) exceeds platform limit (188416 bytes)")
+          /lib/gate.py:7 pl.full([128, 416], dtype=pl.FP32, value=0.0): `o:full` takes 208 KiB of Vec at the peak
+          /lib/entry.py:6 layer(x, o): `layer` is called here
+          /lib/layer.py:6 gate(x, o): `gate` is called here
+          /lib/entry.py:7 layer(o, o): `layer` is called here
+    "#]].assert_eq(&said_of_first(&[("/lib/entry.py", entry), ("/lib/layer.py", layer), ("/lib/gate.py", GATE)]));
+}
+
+#[test]
+fn what_the_compiler_adds_is_called_after_the_statement_and_the_plan_is_over_by_one_number() {
+    let text = "import pypto.language as pl\n\n@pl.jit\ndef entry(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Out[pl.Tensor[[128, 416], pl.FP32]]):\n    with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"norm\"):\n        squares = pl.mul(pl.add(x[:, :], 1.0), pl.add(x[:, :], 2.0))\n        o[:, :] = squares\n    return o\n";
+    expect![[r#"
+        capacity-exceeded entry.py:6 x[:, :]: Vec overflow: 416 KiB live at once, 184 KiB available (232 KiB over). Save at least 232 KiB there: make tiles smaller, for example `squares:adds` (208 KiB), or use them for the last time earlier. (compiler: "Vec buffer usage (425984 bytes) exceeds platform limit (188416 bytes)")
+          entry.py:6 pl.add(x[:, :], 1.0): `squares:adds` takes 208 KiB of Vec at the peak
+          entry.py:6 x[:, :]: `squares:load` takes 208 KiB of Vec at the peak
+    "#]].assert_eq(&said_of_first(&[("entry.py", text)]));
 }

@@ -355,6 +355,7 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Option<Diagn
         severity: Code::NotModelled.severity(),
         message: format!("some sizes are unknown: {first}{more}"),
         related: Vec::new(),
+        elsewhere: None,
     })
 }
 

@@ -66,7 +66,7 @@ pub(super) fn too_wide(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &Jit
         came_to.capacity.0
     );
     let (range, code) = (placed.range(traced.name_origin), Code::MayNotFit);
-    Some(Diagnostic { range, code, severity: code.severity(), message, related: Vec::new() })
+    Some(Diagnostic { range, code, severity: code.severity(), message, related: Vec::new(), elsewhere: None })
 }
 
 /// A table of what is possible, for a hover.

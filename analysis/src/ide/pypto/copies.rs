@@ -37,7 +37,7 @@ impl<'p> Copies<'p> {
         match self.places() {
             Some(places) => {
                 let site = Site::Copies { space: self.first.space.map(Space::name), places };
-                Extent { site, size: self.first.bytes, unit: "bytes" }
+                Extent { site, size: self.first.bytes, unit: "bytes", times: 1 }
             }
             None => super::extent(self.first),
         }
@@ -107,11 +107,11 @@ mod tests {
         check(
             "pl.pipeline(16, stage=2)",
             &expect![[r#"
-            Vec 2 copies: 0x4000, 0x8000, 16 KiB each
-            Vec 2 copies: 0x4000, 0x8000, 16 KiB each
-            | address | 2 copies: 0x4000, 0x8000 |
-            | size | 16384 bytes (16 KiB) each |
-            | reuse groups | `mem_vec_4`, `mem_vec_7`, 32768 bytes together, shared with `t__tmp_v1`, `t__tmp_v2` |"#]],
+                Vec 2 copies: 0x4000, 0x8000, 16 KiB each
+                Vec 2 copies: 0x4000, 0x8000, 16 KiB each
+                | address | 2 copies: 0x4000, 0x8000 |
+                | size | 16384 bytes (16 KiB) each |
+                | reuse groups | `mem_vec_4`, `mem_vec_7`, 32768 bytes together, shared with `o:mul`, `o:cast` |"#]],
         );
     }
 
@@ -124,7 +124,7 @@ mod tests {
                 Vec 4 copies: 0x0 … 0x14000, 16 KiB each
                 | address | 4 copies: 0x0 … 0x14000 |
                 | size | 16384 bytes (16 KiB) each |
-                | reuse groups | `mem_vec_12`, `mem_vec_15`, `mem_vec_6` and 1 more, 65536 bytes together, shared with `t__tmp_v1`, `t__tmp_v2` |"#]],
+                | reuse groups | `mem_vec_12`, `mem_vec_15`, `mem_vec_6` and 1 more, 65536 bytes together, shared with `o:mul`, `o:cast` |"#]],
         );
     }
 
@@ -133,20 +133,20 @@ mod tests {
         check(
             "pl.unroll(3)",
             &expect![[r#"
-            Vec 0x2000 16 KiB
-            Vec 0x2000 16 KiB
-            | address | `0x2000` – `0x6000`, the same for 3 copies |
-            | size | 16384 bytes (16 KiB) each |
-            | reuse group | `mem_vec_3`, 16384 bytes, shared with `t__tmp_v1`, `t__tmp_v2` |"#]],
+                Vec 0x2000 16 KiB
+                Vec 0x2000 16 KiB
+                | address | `0x2000` – `0x6000`, the same for 3 copies |
+                | size | 16384 bytes (16 KiB) each |
+                | reuse group | `mem_vec_3`, 16384 bytes, shared with `o:mul`, `o:cast` |"#]],
         );
         check(
             "pl.range(16)",
             &expect![[r#"
-            Vec 0x2000 16 KiB
-            Vec 0x2000 16 KiB
-            | address | `0x2000` – `0x6000` |
-            | size | 16384 bytes (16 KiB) |
-            | reuse group | `mem_vec_3`, 16384 bytes, shared with `t__tmp_v1`, `t__tmp_v2` |"#]],
+                Vec 0x2000 16 KiB
+                Vec 0x2000 16 KiB
+                | address | `0x2000` – `0x6000` |
+                | size | 16384 bytes (16 KiB) |
+                | reuse group | `mem_vec_3`, 16384 bytes, shared with `o:mul`, `o:cast` |"#]],
         );
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn of_tiles<'p>(outcome: &'p Outcome, plan: &'p Plan) -> Vec<HintedTi
     let hinted = plan.tiles.iter().filter(|tile| {
         let is_of_author = tile.inserted.is_none() || is_unnamed(tile);
         // What other code gives to a scope is defined nowhere in it.
-        is_of_author && tile.origin != plan.origin && inserted_tiles::is_defined(kernel, plan, tile)
+        is_of_author && tile.origin.shown() != plan.origin.shown() && inserted_tiles::is_defined(kernel, plan, tile)
     });
     let copies = copies::grouped(hinted).into_iter();
     copies.map(|copies| HintedTile { is_unnamed: is_unnamed(copies.first), copies }).collect()

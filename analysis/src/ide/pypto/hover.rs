@@ -223,9 +223,9 @@ fn group(plan: &Plan, copies: &Copies<'_>) -> String {
     let Some(&first) = ids.first() else { return String::new() };
     let mut others: Vec<&str> = Vec::new();
     let is_inside = |other: &&PlannedTile| other.buffer.is_some_and(|buffer| ids.binary_search(&buffer).is_ok());
-    for other in plan.tiles.iter().filter(is_inside).filter(|other| other.name != copies.first.name) {
-        if !others.contains(&other.name.as_str()) {
-            others.push(&other.name);
+    for other in plan.tiles.iter().filter(is_inside).filter(|other| other.label != copies.first.label) {
+        if !others.contains(&other.label.as_str()) {
+            others.push(&other.label);
         }
     }
     let names: Vec<String> = ids.iter().take(FEW).map(|&id| format!("`{}`", plan.buffer(id).name)).collect();

@@ -161,7 +161,7 @@ impl Writer<'_, '_> {
         let first_line = line(self.context, self.placed, (self.plan, self.names), tile.first).min(from);
         TileMap {
             name: tile.name.clone(),
-            label: self.names.label(index).to_owned(),
+            label: tile.label.clone(),
             copy: self.names.copy(index),
             range: self.placed.range(tile.origin),
             first_line,

@@ -185,7 +185,7 @@ impl language::KernelView for View<'_> {
     }
 
     fn reasons(&self) -> Vec<String> {
-        self.plan().notes.iter().map(|note| note.reason.to_string()).collect()
+        diagnostics::unmodelled(self.plan()).map(|note| note.reason.to_string()).collect()
     }
 
     fn is_planned(&self) -> bool {
@@ -222,7 +222,7 @@ impl language::KernelView for View<'_> {
 
     fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
         let dumped = || context.dumped(placed.unit).get(self.nth?)?.as_ref();
-        let mut all = diagnostics::of_kernel(placed, &self.outcome);
+        let mut all = diagnostics::of_kernel(context, placed, &self.outcome);
         all.extend(dumped().and_then(|dumped| diagnostics::differing(placed, dumped)));
         all
     }
@@ -258,5 +258,5 @@ impl language::KernelView for View<'_> {
 pub(super) fn extent(tile: &PlannedTile) -> Extent {
     let site =
         Site::Memory { space: tile.space.map(Space::name), address: tile.address, at_run_time: tile.dynamic_offset };
-    Extent { site, size: tile.bytes, unit: "bytes" }
+    Extent { site, size: tile.bytes, unit: "bytes", times: 1 }
 }

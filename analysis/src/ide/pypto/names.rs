@@ -1,18 +1,17 @@
 //! How the tiles of a kernel are called for a reader: by the name that the source gives, and which copy of a loop's body they are of.
 
 use rustc_hash::FxHashMap;
-use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, ExprId, Stmt, StmtId};
 
 use crate::db::{self, Outcome};
 use crate::ide::memory_map::CopyMark;
 use crate::ide::memory_map::steps::mark;
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::{BodyCopy, Kernel, Origin, Part, Role, Why};
+use crate::ir::{BodyCopy, Kernel, Node, Origin, Part, Role};
 use crate::memory::{Order, Plan, PlannedTile};
 
 /// The names of all tiles of a plan, in its order.
 pub(super) struct Names {
-    labels: Vec<String>,
     copies: Vec<Vec<BodyCopy>>,
     /// By the statement at which a tile of a copy is made or read.
     of_statement: FxHashMap<Order, usize>,
@@ -36,13 +35,7 @@ impl Names {
             of_statement.entry(tile.last).or_insert(index);
         }
         let statements = Statements::of(ast, plan.origin);
-        let labels = plan.tiles.iter().map(|tile| label(ast, &statements, plan, tile)).collect();
-        Names { labels, copies, of_statement, statements }
-    }
-
-    /// `x_chunk`, or `x_chunk:load` of what the compiler makes for the statement that makes it.
-    pub(super) fn label(&self, tile: usize) -> &str {
-        &self.labels[tile]
+        Names { copies, of_statement, statements }
     }
 
     pub(super) fn copy(&self, tile: usize) -> Option<CopyMark> {
@@ -69,7 +62,7 @@ impl Statements {
         let mut of_expr = FxHashMap::default();
         let mut open: Vec<StmtId> = match kernel {
             Origin::Stmt(statement) => vec![statement],
-            Origin::Expr(_) => ast.body.clone(),
+            Origin::Expr(_) | Origin::Inlined { .. } => ast.body.clone(),
         };
         while let Some(id) = open.pop() {
             let statement = ast.stmt(id);
@@ -85,55 +78,10 @@ impl Statements {
     }
 
     fn around(&self, origin: Origin) -> Origin {
-        match origin {
-            Origin::Expr(expr) => self.0.get(&expr).map_or(origin, |&statement| Origin::Stmt(statement)),
-            Origin::Stmt(_) => origin,
+        match origin.shown() {
+            Node::Expr(expr) => self.0.get(&expr).map_or(origin, |&statement| Origin::Stmt(statement)),
+            Node::Stmt(_) => origin,
         }
-    }
-}
-
-/// The author's name of a tile; for one that the compiler makes, that of the statement and what it is there. Its own name where the
-/// statement has none.
-fn label(ast: &Ast, statements: &Statements, plan: &Plan, tile: &PlannedTile) -> String {
-    let Some(why) = tile.inserted else { return tile.name.clone() };
-    let statement = plan.statements.get(tile.first.0 as usize);
-    let name = statement.and_then(|&statement| target(ast, statements.around(statement)));
-    let Some(name) = name else { return tile.name.clone() };
-    match part(why, tile.op) {
-        "" => name.to_owned(),
-        part => format!("{name}:{part}"),
-    }
-}
-
-/// The name that a statement assigns to, also where it assigns to a part of it.
-fn target(ast: &Ast, statement: Origin) -> Option<&str> {
-    let Origin::Stmt(statement) = statement else { return None };
-    match ast.stmt(statement) {
-        Stmt::Assign { targets, .. } => targets.first().and_then(|&target| base(ast, target)),
-        Stmt::AugAssign { target, .. } => base(ast, *target),
-        _ => None,
-    }
-}
-
-fn base(ast: &Ast, target: ExprId) -> Option<&str> {
-    match ast.expr(target) {
-        Expr::Name(name) => Some(name),
-        Expr::Subscript { value, .. } => base(ast, *value),
-        _ => None,
-    }
-}
-
-/// What a tile of the compiler's is within its statement, in a word.
-fn part(why: Why, op: &'static str) -> &'static str {
-    match why {
-        Why::Scratch | Why::ReductionScratch | Why::TransposeScratch => "scratch",
-        Why::LeftOperand | Why::StagedLeft | Why::LeftBlock => "left",
-        Why::RightOperand | Why::RightBlock => "right",
-        Why::Bias => "bias",
-        Why::BlockAccumulator => "sum",
-        Why::Received => "received",
-        Why::CarriedCopy => "copy",
-        _ => op.rsplit('.').next().unwrap_or(op),
     }
 }
 

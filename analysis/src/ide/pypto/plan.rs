@@ -94,6 +94,7 @@ fn tile_plan(
     let (first_line, last_line) = formatting::lines(context, placed, plan, tile.first, tile.last);
     TilePlan {
         name: tile.name.clone(),
+        label: tile.label.clone(),
         copy,
         line: context.line(placed.range(tile.origin).start),
         space: tile.space.map(Space::name),

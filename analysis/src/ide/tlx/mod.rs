@@ -310,6 +310,7 @@ fn diagnostics(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<Diagnostic> {
             severity: Code::NotModelled.severity(),
             message: "no known scenario satisfies this static_assert, so these sizes may never be compiled".to_owned(),
             related: Vec::new(),
+            elsewhere: None,
         });
     }
     diagnostics.extend(unknown_sizes(placed, tlx));
@@ -326,6 +327,7 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Option<Diagnostic>
         severity: Code::NotModelled.severity(),
         message: format!("some sizes are unknown: {first}{more}"),
         related: Vec::new(),
+        elsewhere: None,
     })
 }
 
@@ -382,6 +384,7 @@ fn tile(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id: Buf
     Some(TilePlan {
         copy: None,
         name: buffer.name.clone(),
+        label: buffer.name.clone(),
         line,
         space: Some(place.sized.storage.name()),
         shape: [place.sized.num].into_iter().chain(place.sized.shape.iter().copied()).collect(),
@@ -475,7 +478,7 @@ fn of_spec(tlx: &TlxKernel, id: SpecId) -> Placement<'_> {
         }
         let size = *tlx.plan.spec(id)?.extent.as_ref().ok()?;
         let unit = tlx.plan.units(*spec.storage.as_ref().ok()?);
-        Some(Extent { site: Site::Allocation, size, unit })
+        Some(Extent { site: Site::Allocation, size, unit, times: 1 })
     };
     Placement { name: &spec.name, at: spec.name_at, extent: extent() }
 }
@@ -493,7 +496,7 @@ fn of_buffer(tlx: &TlxKernel, id: BufferId) -> Placement<'_> {
         {
             return extent;
         }
-        Extent { site, size, unit: tlx.plan.units(place.sized.storage) }
+        Extent { site, size, unit: tlx.plan.units(place.sized.storage), times: 1 }
     });
     Placement { name: &buffer.name, at: buffer.name_at, extent }
 }

@@ -52,7 +52,7 @@ pub(in crate::ide) fn place(
     traced: &TracedKernel,
     at: Origin,
 ) -> Option<String> {
-    let Extent { site, size, unit } = extent(traced, at)?;
+    let Extent { site, size, unit, .. } = extent(traced, at)?;
     let mut text = format!("| size | {size} {unit} |\n");
     let Some((_, place)) = placed_at(traced, at).next() else {
         let word = match site {

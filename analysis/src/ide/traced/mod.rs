@@ -78,10 +78,10 @@ pub(in crate::ide) fn placements(traced: &TracedKernel) -> impl Iterator<Item = 
 
 /// Where the buffer is that is bound at a place.
 pub(in crate::ide) fn extent(traced: &TracedKernel, at: Origin) -> Option<Extent> {
-    if let Some((_, placed)) = placed_at(traced, at).next() {
+    if let Some((buffer, placed)) = placed_at(traced, at).next() {
         let (space, unit) = if is_tensor(traced, placed) { ("tmem", "columns") } else { ("smem", "bytes") };
         let site = Site::Memory { space: Some(space), address: placed.offset, at_run_time: false };
-        return Some(Extent { site, size: placed.high, unit });
+        return Some(Extent { site, size: placed.high, unit, times: buffer.copies });
     }
     let buffer = traced.program.buffers.iter().find(|buffer| buffer.name_at == Some(at))?;
     let plan = &traced.planned.plan;
@@ -90,7 +90,7 @@ pub(in crate::ide) fn extent(traced: &TracedKernel, at: Origin) -> Option<Extent
         Memory::Tensor { columns, .. } => (&plan.tensor, *columns, "columns"),
     };
     let site = if total.high.is_some() { Site::Unused } else { Site::Allocation };
-    Some(Extent { site, size, unit })
+    Some(Extent { site, size, unit, times: buffer.copies })
 }
 
 /// The buffer that is bound there, and its places.
@@ -115,6 +115,7 @@ pub(in crate::ide) fn tile(
     let last = of.live.end.min(traced.planned.sites.len() as u32).saturating_sub(1);
     TilePlan {
         copy: None,
+        label: occupied.name.clone(),
         name: occupied.name,
         line: occupied.line,
         space: Some(if is_tensor(traced, of) { "tmem" } else { "smem" }),
@@ -202,6 +203,7 @@ pub(in crate::ide) fn too_much(
             severity,
             message: space.message(traced, footing),
             related: space.related(context, placed, traced),
+            elsewhere: None,
         });
     }
     all
@@ -305,7 +307,7 @@ impl Space<'_> {
         let related = live.iter().map(|it| {
             let occupied = occupied(context, placed, traced, it);
             let message = format!("`{}` takes {} {}", occupied.name, it.high, self.unit);
-            RelatedRange { range: occupied.range, message }
+            RelatedRange::here(occupied.range, message)
         });
         related.collect()
     }
@@ -318,7 +320,7 @@ mod tests {
     #[test]
     fn more_than_there_is_is_marked() {
         assert_eq!(part("SMEM", "232448", 232_448, 232_448, "bytes"), "SMEM 232448/232448");
-        assert_eq!(part("SMEM", "240000", 240_000, 232_448, "bytes"), "SMEM 240000/232448 ⚠ 7552 B over");
+        assert_eq!(part("SMEM", "240000", 240_000, 232_448, "bytes"), "SMEM 240000/232448 ⚠ 7.4 KiB over");
         assert_eq!(part("TMEM", "≥ 544", 544, 512, "columns"), "TMEM ≥ 544/512 ⚠ 32 columns over");
     }
 }

@@ -3,7 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::program::{Block, Bytes, Kind, Op, Product, Site, Tile, Use, ValueId, elements};
+use super::super::program::{Block, BufferId, Bytes, Kind, Op, Product, Site, Tile, Use, ValueId, elements};
 use super::latencies::Staging;
 use super::{BARRIER_BYTES, COPIES, Holds, Loop, OF_REGISTERS, ORDER, Stager, Unit, in_place_alignment};
 use crate::finding::Reason;
@@ -167,6 +167,7 @@ impl Stager<'_> {
                 let tile_size = if is_known { size } else { Bytes::Between(bytes, all, Reason::new(COPIES)) };
                 let barrier_size = self.waited_for(&mut group, load, most, is_known, &products);
                 self.resize(staging, tile_size, &name);
+                self.program.call(staging, load, most);
                 self.resize(barrier, barrier_size.unwrap_or(Bytes::Between(0, ring, Reason::new(ORDER))), BARRIERS);
                 self.program.buffers[barrier.0 as usize].at = at;
                 op.kind = Kind::Plain;
@@ -174,7 +175,9 @@ impl Stager<'_> {
             } else {
                 let shape = std::iter::once(most).chain(tile.shape.iter().copied()).collect();
                 let alignment = self.alignment(load, &tile);
-                vec![self.buffer(op.at, &name, (shape, tile.dtype, size, alignment, Use::Staging))]
+                let made = self.buffer(op.at, &name, (shape, tile.dtype, size, alignment, Use::Staging));
+                self.program.call(BufferId(self.program.buffers.len() as u32 - 1), load, most);
+                vec![made]
             };
             for buffer in buffers {
                 op.operands.extend(&buffer.results);

@@ -482,7 +482,16 @@ impl Stager<'_> {
     ) -> Op {
         let id = BufferId(self.program.buffers.len() as u32);
         let memory = Memory::Shared { fork: size.clone(), size, alignment };
-        self.program.buffers.push(Buffer { name: name.into(), at, name_at: None, shape, dtype, memory, use_ });
+        self.program.buffers.push(Buffer {
+            name: name.into(),
+            at,
+            name_at: None,
+            shape,
+            dtype,
+            memory,
+            use_,
+            copies: 1,
+        });
         self.allocation(at, id)
     }
 

@@ -1006,7 +1006,8 @@ impl Tracer<'_> {
                 let tile = Tile { shape: (*tensor.shape).clone(), bits: element.bits, dtype: element.name };
                 let width = self.access_width(tensor, args.get(1, "mask"));
                 self.widest.insert(id, element.bits);
-                self.program.loads.insert(id, Load { tile, width, runs_along: self.runs_along(tensor) });
+                let (runs_along, assigned) = (self.runs_along(tensor), self.assigned());
+                self.program.loads.insert(id, Load { tile, width, runs_along, assigned });
                 let layout = match self.launch.dialect {
                     Dialect::Gluon => tensor.layout.clone(),
                     Dialect::Tlx | Dialect::Triton => Registers::Loaded(self.coalesced(tensor)),

@@ -39,7 +39,8 @@ use super::axis_info::AxisInfo;
 use super::layouts::{Hardware, Layout};
 use super::possible::flags;
 use super::program::{
-    Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Scratch, ScratchId, Site, Type, Use, ValueId,
+    Assigned, Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Scratch, ScratchId, Site, Type, Use,
+    ValueId,
 };
 use super::simplify::needed;
 use crate::diagnostics::Code;
@@ -687,6 +688,11 @@ impl Tracer<'_> {
         }
     }
 
+    /// The name that the value of this expression is assigned to.
+    fn assigned(&self) -> Option<Assigned> {
+        self.named.as_ref().map(|(name, at)| (name.as_ref().into(), *at))
+    }
+
     /// Makes a buffer of what the author allocates.
     fn allocate(&mut self, frame: &Frame, at: ExprId, made: Made, of: Type, operands: &[ValueId]) -> ValueId {
         let (name, name_at) = match self.named.clone() {
@@ -702,6 +708,7 @@ impl Tracer<'_> {
             dtype: made.dtype,
             memory: made.memory,
             use_: made.use_,
+            copies: 1,
         });
         let op = Emitted {
             name: made.function,

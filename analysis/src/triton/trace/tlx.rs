@@ -801,7 +801,9 @@ impl Tracer<'_> {
         let id = self.emit(frame, expr, op);
         let bits = u64::from(dtype.bits.max(8));
         let tile = Tile { shape: shape.clone(), bits: dtype.bits, dtype: dtype.name };
-        self.program.loads.insert(id, Load { tile, width: (bits.min(128), 128), runs_along: None });
+        self.program
+            .loads
+            .insert(id, Load { tile, width: (bits.min(128), 128), runs_along: None, assigned: self.assigned() });
         Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: self.choice_for(id) })
     }
 
@@ -828,6 +830,7 @@ impl Tracer<'_> {
                 dtype: dtype.name,
                 memory,
                 use_,
+                copies: 1,
             });
             BufferId(self.program.buffers.len() as u32 - 1)
         };
@@ -845,7 +848,8 @@ impl Tracer<'_> {
         };
         let id = self.emit(frame, expr, op);
         let tile = Tile { shape: shape.clone(), bits: dtype.bits, dtype: dtype.name };
-        self.program.loads.insert(id, Load { tile, width: (128, 128), runs_along: shape.len().checked_sub(1) });
+        let (runs_along, assigned) = (shape.len().checked_sub(1), self.assigned());
+        self.program.loads.insert(id, Load { tile, width: (128, 128), runs_along, assigned });
         Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: Registers::Flexible })
     }
 

@@ -1,8 +1,8 @@
 //! A diagnostic with all that the formats write of it.
 
 use tilefit_analysis::diagnostics::{Code, Severity};
-use tilefit_analysis::ide::Diagnostic;
-use tilefit_syntax::{LineCol, PositionEncoding, TextRange};
+use tilefit_analysis::ide::{Diagnostic, Elsewhere, RelatedRange};
+use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 
 use crate::cli::frame;
 use crate::cli::source::Source;
@@ -32,28 +32,63 @@ pub(super) struct FileRange {
 
 impl Finding {
     pub(super) fn new(path: &str, source: &Source, diagnostic: &Diagnostic, width: Option<usize>) -> Finding {
-        let place = |range: TextRange| {
+        let here = |range: TextRange| {
             let TextRange { start, end } = source.document.within_part(range);
             let cell = source.cell(start);
-            let (start, end) = (position(source, start), position(source, end));
+            let (start, end) = (position(&source.document, start), position(&source.document, end));
             let line = |at: LineCol| cell.map_or(Some(at.line), |cell| source.lines.in_file(cell, at.line));
             let lines = line(start).zip(line(end)).map(<[u32; 2]>::from);
             FileRange { path: portable(path), cell, start, end, lines }
         };
-        let related = diagnostic.related.iter().map(|related| (place(related.range), related.message.clone()));
-        let line_start = source.text[..diagnostic.range.start].rfind('\n').map_or(0, |at| at + 1);
-        let line_text = source.text[line_start..].lines().next().unwrap_or_default().trim().to_owned();
-        let frame = width.map(|width| frame::render(path, &source.text, &source.document, diagnostic, width));
+        let there = |Elsewhere { file, range }: Elsewhere| {
+            let (path, document) = source.other(path, file);
+            let (start, end) = (position(document, range.start), position(document, range.end));
+            FileRange { path: portable(&path), cell: None, start, end, lines: Some([start.line, end.line]) }
+        };
+        let place = |elsewhere: Option<Elsewhere>, range| elsewhere.map_or_else(|| here(range), there);
+        let related: Vec<_> =
+            diagnostic.related.iter().map(|it| (place(it.elsewhere, it.range), it.message.clone())).collect();
+        let place = place(diagnostic.elsewhere, diagnostic.range);
+        let (line_text, frame) = match diagnostic.elsewhere {
+            None => (
+                line_at(&source.text, diagnostic.range.start),
+                width.map(|width| frame::render(path, &source.text, &source.document, diagnostic, &[], width)),
+            ),
+            Some(elsewhere) => {
+                let document = source.other(path, elsewhere.file).1;
+                let text = document.rope().to_string();
+                let (shown, notes) = shown_in(elsewhere, diagnostic, &related);
+                let frame = width.map(|width| frame::render(&place.path, &text, document, &shown, &notes, width));
+                (line_at(&text, elsewhere.range.start), frame)
+            }
+        };
         Finding {
             code: diagnostic.code,
             severity: diagnostic.severity,
             message: diagnostic.message.clone(),
-            place: place(diagnostic.range),
-            related: related.collect(),
+            place,
+            related,
             line_text,
             frame: frame.unwrap_or_default(),
         }
     }
+}
+
+/// A diagnostic in the file where it is written, and what is to be said of other files.
+fn shown_in(at: Elsewhere, diagnostic: &Diagnostic, related: &[(FileRange, String)]) -> (Diagnostic, Vec<String>) {
+    let (mut there, mut notes) = (Vec::new(), Vec::new());
+    for (it, (place, message)) in diagnostic.related.iter().zip(related) {
+        match it.elsewhere.filter(|elsewhere| elsewhere.file == at.file) {
+            Some(elsewhere) => there.push(RelatedRange { range: elsewhere.range, ..it.clone() }),
+            None => notes.push(format!("{}:{}: {message}", place.path, place.start.line)),
+        }
+    }
+    (Diagnostic { range: at.range, related: there, ..diagnostic.clone() }, notes)
+}
+
+fn line_at(text: &str, offset: usize) -> String {
+    let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
+    text[start..].lines().next().unwrap_or_default().trim().to_owned()
 }
 
 impl Finding {
@@ -64,8 +99,8 @@ impl Finding {
     }
 }
 
-fn position(source: &Source, offset: usize) -> LineCol {
-    let from_zero = source.document.position(offset, PositionEncoding::Utf16);
+fn position(document: &Document, offset: usize) -> LineCol {
+    let from_zero = document.position(offset, PositionEncoding::Utf16);
     LineCol { line: from_zero.line + 1, col: from_zero.col + 1 }
 }
 

@@ -10,7 +10,7 @@ mod reported;
 mod sarif;
 mod watch;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,6 +22,7 @@ use serde_json::Value;
 use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::{Diagnostic, KernelSummary};
 use tilefit_analysis::project::Config;
+use tilefit_syntax::LineCol;
 
 use self::baseline::Baseline;
 use self::finding::{Finding, portable};
@@ -144,6 +145,7 @@ fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
         match checked {
             Err(message) => run.fail(message),
             Ok(mut checked) => {
+                run.keep_new(&mut checked.findings, &checked.path);
                 run.known += baseline.take_from(&mut checked.findings);
                 progress.suspend(|| print_styled(&shown.text(&checked)));
                 run.take(checked);
@@ -245,6 +247,8 @@ struct Run {
     /// How many files there are to check.
     found: usize,
     files: Vec<Checked>,
+    /// What was found in other files than the one that leads there.
+    elsewhere: HashSet<(String, LineCol, Code, String)>,
     /// Findings that the baseline lists.
     known: usize,
     /// What cannot be read, in sentences for the user.
@@ -257,6 +261,15 @@ impl Run {
         if !self.failures.contains(&message) {
             self.failures.push(message);
         }
+    }
+
+    /// Several files may lead to what is found in another one.
+    fn keep_new(&mut self, findings: &mut Vec<Finding>, path: &str) {
+        findings.retain(|finding| {
+            let place = &finding.place;
+            let what = || (place.path.clone(), place.start, finding.code, finding.message.clone());
+            place.path == portable(path) || self.elsewhere.insert(what())
+        });
     }
 
     fn take(&mut self, mut checked: Checked) {
@@ -334,7 +347,10 @@ pub(super) fn of_workspace(
                 isolated(path, || Ok(check(portable(&name(path)), &source?, &reported, &shown)))
             };
             workers::in_order(together.iter().zip(sources), work, |checked| match checked {
-                Ok(checked) => run.take(checked),
+                Ok(mut checked) => {
+                    run.keep_new(&mut checked.findings, &checked.path);
+                    run.take(checked);
+                }
                 Err(message) => run.fail(message),
             });
         }
