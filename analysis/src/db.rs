@@ -56,7 +56,9 @@ mod traced;
 
 use assumptions::{Asked, Recording};
 pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
-pub(crate) use configurations::{Configuration, Configurations, configurations_of, written_configurations};
+pub(crate) use configurations::{
+    Configuration, Configurations, configuration_list, configurations_of, rows_of_list, written_configurations,
+};
 pub(crate) use dumps::{Dumped, dumped};
 pub(crate) use jit::{
     JitKernel, gluon_name, is_gluon_decorator, is_triton_decorator, jit_dialect, jit_kernel, jit_least, jit_needed,

@@ -90,10 +90,60 @@ fn each_has_a_hint_where_it_stands() {
     let line = |offset: usize| MATMUL[..offset].lines().count();
     let text: String = hints.iter().map(|hint| format!("{}: {}\n", line(hint.offset), hint.label)).collect();
     expect![[r#"
-        8: 32768 B
-        9: 147456 B, too much for sm_86
+        8: 32 KiB
+        9: 144 KiB ⚠ 45 KiB over
+        22: smem 0x0 2 × 8 KiB
+        23: smem 0x4000 2 × 8 KiB
     "#]]
     .assert_eq(&text);
+}
+
+/// Of a text whose configurations are written elsewhere than at the kernel: each hint with its line.
+#[track_caller]
+fn check_hints_of_list(list: &str, argument: &str, expected: expect_test::Expect) {
+    let (from, to) = (MATMUL.find("[\n").expect("a list"), MATMUL.find("],\n    key").expect("its end") + 1);
+    let text = format!("{}{argument}{}", &MATMUL[..from], &MATMUL[to..]);
+    let text = text.replacen("@triton.autotune", &format!("{list}\n@triton.autotune"), 1);
+    let (analysis, file) = analysis_of(&text, &["sm_86"]);
+    let hints = analysis.inlay_hints(file, TextRange::new(0, text.len())).expect("no edit");
+    let line = |offset: usize| text[..offset].lines().last().unwrap_or_default().trim();
+    expected.assert_eq(&hints.iter().map(|hint| format!("{} {}\n", line(hint.offset), hint.label)).collect::<String>());
+}
+
+#[test]
+fn each_has_a_hint_where_the_list_has_a_name_or_is_what_a_function_returns() {
+    let list = "[\n    triton.Config({'BM': 64, 'BN': 64, 'BK': 64}, num_stages=3, num_warps=4),\n    triton.Config({'BM': 128, 'BN': 256, 'BK': 64}, num_stages=4, num_warps=8),\n]\n";
+    check_hints_of_list(
+        &format!("CONFIGS = {list}"),
+        "CONFIGS",
+        expect![[r#"
+        triton.Config({'BM': 64, 'BN': 64, 'BK': 64}, num_stages=3, num_warps=4) 32 KiB
+        triton.Config({'BM': 128, 'BN': 256, 'BK': 64}, num_stages=4, num_warps=8) 144 KiB ⚠ 45 KiB over
+        x smem 0x0 2 × 8 KiB
+        y smem 0x4000 2 × 8 KiB
+    "#]],
+    );
+    check_hints_of_list(
+        &format!("def configs():\n    return {list}"),
+        "configs()",
+        expect![[r#"
+        triton.Config({'BM': 64, 'BN': 64, 'BK': 64}, num_stages=3, num_warps=4) 32 KiB
+        triton.Config({'BM': 128, 'BN': 256, 'BK': 64}, num_stages=4, num_warps=8) 144 KiB ⚠ 45 KiB over
+        x smem 0x0 2 × 8 KiB
+        y smem 0x4000 2 × 8 KiB
+    "#]],
+    );
+    let comprehension =
+        "[triton.Config({'BM': 64, 'BN': n, 'BK': 64}, num_stages=4, num_warps=8) for n in (64, 128, 256)]";
+    check_hints_of_list(
+        &format!("def configs():\n    found = {comprehension}\n    return found"),
+        "configs()",
+        expect![[r#"
+            found = [triton.Config({'BM': 64, 'BN': n, 'BK': 64}, num_stages=4, num_warps=8) 48–120 KiB ⚠ 1 of 3 do not fit
+            x smem 0x0 3 × 8 KiB
+            y smem 0x6000 3 × 8 KiB
+        "#]],
+    );
 }
 
 #[test]

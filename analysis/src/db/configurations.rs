@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use tilefit_syntax::ast::ExprId;
+use tilefit_syntax::BlockKind;
+use tilefit_syntax::ast::{Expr, ExprId, Stmt};
 
 use crate::triton::device::Arch;
 use crate::triton::scenario::{self, Scenario};
@@ -14,7 +15,7 @@ use super::possible::{self, Weighed, weighed};
 use super::scenario_tables::{CameTo, came_to_each};
 use super::scenarios::scenarios;
 use super::tlx::{relevant_params, tlx_came_to, tlx_kernel};
-use super::{Unit, UnitScope, config, syntax};
+use super::{Unit, UnitScope, config, syntax, units};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Configurations {
@@ -70,6 +71,94 @@ pub(crate) fn written_configurations<'db>(db: &'db dyn salsa::Database, unit: Un
         rows.map(|(nth, _)| nth).collect()
     };
     written.into_iter().zip(&known).map(|(at, config)| (at, rows_of(config))).collect()
+}
+
+/// The list of the configurations of a kernel, where it is written in the file of the kernel.
+pub(crate) struct ConfigurationList<'db> {
+    pub(crate) unit: Unit<'db>,
+    /// The expressions that make configurations: each one, or in a comprehension all.
+    pub(crate) made: Vec<ExprId>,
+    is_comprehension: bool,
+}
+
+/// The list at the decorator, under the name that it is given there, or that the function returns which is called there.
+pub(crate) fn configuration_list<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ConfigurationList<'db>> {
+    let argument = scenario::configs_argument(syntax(db, unit), imports(db, unit.file(db)))?;
+    let (mut unit, mut list) = (unit, argument);
+    // A name may be another one's, and no chain of them is longer.
+    for _ in 0..4 {
+        let ast = syntax(db, unit);
+        let made = match ast.expr(list) {
+            Expr::List(made) | Expr::Tuple(made) => made.clone(),
+            Expr::Comprehension { element, .. } => vec![*element],
+            _ => {
+                (unit, list) = leads_to(db, unit, list)?;
+                continue;
+            }
+        };
+        let is_comprehension = matches!(ast.expr(list), Expr::Comprehension { .. });
+        return Some(ConfigurationList { unit, made, is_comprehension });
+    }
+    None
+}
+
+/// The expression that a name stands for, or that a call returns.
+fn leads_to<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, expr: ExprId) -> Option<(Unit<'db>, ExprId)> {
+    let ast = syntax(db, unit);
+    let in_file = || units(db, unit.file(db)).iter().copied().filter(|other| other.parent(db).is_none());
+    match ast.expr(expr) {
+        Expr::Name(name) => {
+            let is_inside = unit.key(db).kind == BlockKind::Function;
+            let own = is_inside.then_some(unit).into_iter();
+            let all = own.chain(in_file().filter(|other| other.key(db).kind == BlockKind::Statements));
+            let assigned = all.flat_map(|unit| syntax(db, unit).stmts().map(move |(_, stmt)| (unit, stmt)));
+            let mut assigned = assigned.filter_map(|(unit, stmt)| match stmt {
+                Stmt::Assign { targets, value: Some(value), .. } => {
+                    let is_it = |target: &ExprId| syntax(db, unit).name(*target) == Some(name);
+                    targets.iter().any(is_it).then_some((unit, *value))
+                }
+                _ => None,
+            });
+            let only = assigned.next()?;
+            assigned.next().is_none().then_some(only)
+        }
+        Expr::Call { func, .. } => {
+            let name = ast.name(*func)?;
+            let is_it = |other: &Unit<'_>| other.key(db).kind == BlockKind::Function && other.key(db).name() == name;
+            let function = in_file().find(is_it)?;
+            let mut returned = syntax(db, function).stmts().filter_map(|(_, stmt)| match stmt {
+                Stmt::Return(value) => Some((function, (*value)?)),
+                _ => None,
+            });
+            let only = returned.next()?;
+            returned.next().is_none().then_some(only)
+        }
+        _ => None,
+    }
+}
+
+/// Each expression of a list with the rows that it leads to.
+pub(crate) fn rows_of_list<'db>(
+    db: &'db dyn salsa::Database,
+    kernel: Unit<'db>,
+    list: &ConfigurationList<'db>,
+) -> Vec<(ExprId, Vec<usize>)> {
+    let (ast, imports) = (syntax(db, kernel), imports(db, kernel.file(db)));
+    let known = scenario::configurations(ast, imports, &UnitScope::new(db, kernel)).and_then(Result::ok);
+    let known = known.unwrap_or_default();
+    let Some(table) = configurations_of(db, kernel) else { return Vec::new() };
+    let rows_of = |configs: &[Scenario]| {
+        let rows = table.rows.iter().enumerate();
+        let rows = rows.filter(|(_, row)| configs.iter().any(|config| config.is_part_of(&row.scenario)));
+        rows.map(|(nth, _)| nth).collect()
+    };
+    match list.made.as_slice() {
+        [all] if list.is_comprehension => vec![(*all, rows_of(&known))],
+        made if made.len() == known.len() => {
+            made.iter().zip(&known).map(|(at, config)| (*at, rows_of(std::slice::from_ref(config)))).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Ways to give what configurations leave open that a table has rows for, over all of its configurations.

@@ -159,6 +159,12 @@ pub(crate) fn in_words(context: &Context<'_>) -> Vec<((Option<usize>, usize), St
     found
 }
 
+/// What the kernels of a unit lack, in the words of a lens.
+pub(super) fn lacking(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<String> {
+    let kernels = [context.all_kernels(placed.unit)];
+    missing(context, placed, &kernels, true).or_else(|| obstacle(context, placed, &kernels, true))
+}
+
 /// The edit that gives the kernel around an offset all values that it lacks.
 pub(crate) fn missing_values(context: &Context<'_>, offset: usize) -> Option<(TextRange, String)> {
     let placed = context.units_in(TextRange::empty(offset)).next()?;

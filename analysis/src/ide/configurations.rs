@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::ExprId;
 
 use crate::confirm::{FailureKind, Outcome, Question};
 use crate::db::{self, Configuration, Configurations, Under, Verdict};
-use crate::finding::Reason;
+use crate::finding::{Origin, Reason};
 use crate::triton::device::Arch;
 use crate::triton::scenario::Scenario;
 
 use super::inlay_hints::InlayHint;
-use super::traced;
 use super::traced::scenarios::{display, refused};
-use super::{Context, PlacedUnit};
+use super::traced::{self, lens};
+use super::{Context, PlacedUnit, code_lens, formatting};
 
 /// What the configurations of one kernel come to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -30,6 +31,9 @@ pub struct KernelConfigurations {
     /// What nothing says and the numbers rest on; the device that is assumed is the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumes: Vec<String>,
+    /// What the kernel lacks, in words, where there are configurations of which nothing is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<String>,
     pub configurations: Vec<ConfigurationView>,
 }
 
@@ -58,6 +62,9 @@ pub struct OnDevice {
     pub verdict: &'static str,
     /// Why it is not one number of bytes, or what the compiler refuses.
     pub reason: Option<String>,
+    /// The parameter without a value for which it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs: Option<String>,
     /// Blocks that the shared memory of a multiprocessor holds at once, at least.
     pub blocks: Option<u64>,
     /// The compiler says so, and it is among what tilefit says.
@@ -78,6 +85,11 @@ pub struct Prediction {
 }
 
 impl OnDevice {
+    /// Whether anything is known of what it takes.
+    pub fn is_known(&self) -> bool {
+        self.low > 0 || self.high.is_some() || self.verdict == Verdict::Refused.name()
+    }
+
     /// The compiler says something else than tilefit.
     pub fn is_contradicted(&self) -> bool {
         self.predicted.is_some()
@@ -101,15 +113,22 @@ pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<
     };
     let views = table.rows.iter().enumerate().flat_map(|(nth, row)| {
         let ways = row.ways.iter().map(|way| view(way, false, true));
+        // What is as open as the configuration itself says nothing.
+        let ways = ways.filter(|way| way.on.iter().flatten().any(OnDevice::is_known));
         std::iter::once(view(row, nth == table.selected, false)).chain(ways)
     });
+    let configurations: Vec<_> = views.collect();
+    let is_open = |on: &OnDevice| !on.is_known() && on.verdict == Verdict::Unknown.name();
+    let is_lacking =
+        configurations.iter().filter(|row| !row.possible).flat_map(|row| row.on.first()).flatten().any(is_open);
     Some(KernelConfigurations {
         kernel: context.qualified_name(placed.unit, standing.name),
         cell: context.cell(placed.start),
         line: context.line(placed.range(standing.at).start),
         devices: table.devices.iter().map(|device| device.name()).collect(),
         assumes: assumes(context, placed),
-        configurations: views.collect(),
+        lacks: is_lacking.then(|| code_lens::lacking(context, placed)).flatten(),
+        configurations,
     })
 }
 
@@ -128,9 +147,10 @@ pub(super) fn on_device(
     device: usize,
 ) -> Option<OnDevice> {
     let (arch, came_to) = (table.devices[device], row.cells[device].as_ref()?);
+    let (low, high) = bounds(came_to.smem, arch.smem());
     let mut on = OnDevice {
-        low: came_to.smem.0,
-        high: came_to.smem.1,
+        low,
+        high,
         capacity: arch.smem(),
         columns: came_to.tmem.0,
         verdict: came_to.verdict.name(),
@@ -138,6 +158,7 @@ pub(super) fn on_device(
             Some(refusal) => Some(refused(context, placed, refusal)),
             None => came_to.reason.as_ref().map(Reason::to_string),
         },
+        needs: came_to.reason.as_ref().and_then(Reason::remedy).map(|remedy| remedy.param().to_owned()),
         blocks: None,
         confirmed: false,
         predicted: None,
@@ -181,6 +202,11 @@ pub(super) fn on_device(
     Some(with_blocks(on, arch))
 }
 
+/// Nothing, where it may take no memory and more than there is.
+fn bounds((low, high): (u64, Option<u64>), capacity: u64) -> (u64, Option<u64>) {
+    (low, high.filter(|&high| low > 0 || high <= capacity))
+}
+
 fn with_blocks(on: OnDevice, arch: Arch) -> OnDevice {
     OnDevice { blocks: on.high.filter(|_| on.verdict == "fits").map(|high| arch.blocks(high)), ..on }
 }
@@ -198,47 +224,69 @@ pub(super) fn questions(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Q
     all.map(|under| under.question).collect()
 }
 
-/// After each configuration that stands at a kernel by itself, what it takes on the kernel's device: the most of what its launches come to.
-pub(super) fn hints(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<InlayHint> {
-    if !context.text_of(placed).contains("autotune") {
-        return Vec::new();
-    }
-    let Some(table) = db::configurations_of(context.db, placed.unit) else { return Vec::new() };
-    let mut hints = Vec::new();
-    for (at, rows) in db::written_configurations(context.db, placed.unit) {
-        let offset = placed.spans.expr(at).shifted(placed.start).end;
-        let on = rows.iter().filter_map(|&nth| on_device(context, placed, table, &table.rows[nth], 0));
-        let Some(most) = on.max_by_key(|on| (on.high.is_none(), on.high.unwrap_or(on.low))) else { continue };
-        if offset < range.start || offset > range.end || (most.high.is_none() && most.low == 0) {
+/// After each configuration that is written in the file, what it takes on the device of its kernel, over all launches; after one in a
+/// comprehension what all take that it makes.
+pub(super) fn hints(context: &Context<'_>, range: TextRange) -> Vec<InlayHint> {
+    let mut hints: Vec<InlayHint> = Vec::new();
+    for kernel in context.units().filter(|placed| context.text_of(placed).contains("autotune")) {
+        let Some(list) = db::configuration_list(context.db, kernel.unit) else { continue };
+        let Some(placed) = context.place(list.unit) else { continue };
+        let offset = |at: ExprId| placed.range(Origin::Expr(at)).end;
+        let is_shown = |at: ExprId| range.start <= offset(at) && offset(at) <= range.end;
+        if !list.made.iter().any(|&at| is_shown(at)) {
             continue;
         }
-        let device = table.devices[0];
-        let over = if most.verdict == "exceeds" { format!(", too much for {device}") } else { String::new() };
-        let blocks = most.blocks.map_or(String::new(), |blocks| format!("; {blocks} at once on a multiprocessor"));
-        let by = match &most.predicted {
-            Some(predicted) => format!(", as the compiler says; predicted: {}", amount(predicted.low, predicted.high)),
-            None if most.confirmed => ", as the compiler says".to_owned(),
-            None => String::new(),
-        };
-        hints.push(InlayHint {
-            offset,
-            label: format!("{} B{over}", bytes(&most)),
-            tooltip: format!("shared memory of a block on {device}, of {}{blocks}{by}", most.capacity),
-            in_front: false,
-            key: None,
-        });
+        let Some(table) = db::configurations_of(context.db, kernel.unit) else { continue };
+        for (at, rows) in db::rows_of_list(context.db, kernel.unit, &list) {
+            let on = rows.iter().filter_map(|&nth| on_device(context, &kernel, table, &table.rows[nth], 0));
+            let on: Vec<OnDevice> = on.filter(|on| on.is_known() && on.verdict != Verdict::Refused.name()).collect();
+            // Several kernels may share a list: the first speaks for it.
+            if is_shown(at) && !hints.iter().any(|hint| hint.offset == offset(at)) {
+                hints.extend(hint(offset(at), &on, table.devices[0]));
+            }
+        }
     }
     hints
 }
 
-fn bytes(on: &OnDevice) -> String {
-    amount(on.low, on.high)
+fn hint(offset: usize, all: &[OnDevice], device: Arch) -> Option<InlayHint> {
+    if all.iter().all(|on| on.high == Some(0)) {
+        return None;
+    }
+    let most = all.iter().max_by_key(|on| (on.high.is_none(), on.high.unwrap_or(on.low)))?;
+    let low = all.iter().map(|on| on.low).min()?;
+    let amount = lens::amount((low, most.high))?;
+    let exceeding = all.iter().filter(|on| on.verdict == Verdict::Exceeds.name()).count();
+    let over = match formatting::over(most.low, most.capacity, "bytes") {
+        _ if exceeding == 0 => String::new(),
+        Some(over) if exceeding == all.len() => format!(" ⚠ {over}"),
+        None if exceeding == all.len() => format!(" ⚠ too much for {device}"),
+        _ => format!(" ⚠ {exceeding} of {} do not fit", all.len()),
+    };
+    let blocks = all.iter().map(|on| on.blocks).min().flatten();
+    let blocks = blocks.map_or(String::new(), |blocks| format!("; {blocks} at once on a multiprocessor"));
+    let by = match &most.predicted {
+        Some(predicted) => {
+            format!(", as the compiler says; predicted: {}", self::amount(predicted.low, predicted.high))
+        }
+        None if most.confirmed => ", as the compiler says".to_owned(),
+        None => String::new(),
+    };
+    let exactly = self::amount(low, most.high);
+    Some(InlayHint {
+        offset,
+        label: format!("{amount}{over}"),
+        tooltip: format!("{exactly} of {} bytes of shared memory of a block on {device}{blocks}{by}", most.capacity),
+        in_front: false,
+        key: None,
+    })
 }
 
-/// `98304`, `65536–98304`, `≥ 65536`
+/// `98304`, `65536–98304`, `at most 98304`, `≥ 65536`
 fn amount(low: u64, high: Option<u64>) -> String {
     match high {
         Some(high) if high == low => high.to_string(),
+        Some(high) if low == 0 => format!("at most {high}"),
         Some(high) => format!("{low}–{high}"),
         None => format!("≥ {low}"),
     }

@@ -50,6 +50,9 @@ pub struct HintLink {
 pub(crate) fn inlay_hints(context: &Context<'_>, range: TextRange) -> Vec<InlayHint> {
     let mut hints: Vec<InlayHint> = Vec::new();
     let config = context.config();
+    if config.inlay_hints {
+        hints.extend(configurations::hints(context, range));
+    }
     for placed in context.units_in(range) {
         if config.sync_hints {
             hints.extend(sync_hints::sync_hints(context, &placed, range));
@@ -57,7 +60,6 @@ pub(crate) fn inlay_hints(context: &Context<'_>, range: TextRange) -> Vec<InlayH
         if !config.inlay_hints {
             continue;
         }
-        hints.extend(configurations::hints(context, &placed, range));
         for (nth, kernel) in context.kernels(placed.unit).enumerate() {
             add_kernel(&mut hints, &placed, (nth, &*kernel), range);
         }

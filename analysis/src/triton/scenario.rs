@@ -604,9 +604,8 @@ fn equalities(ast: &Ast, condition: ExprId, scope: &dyn Scope, facts: &mut BTree
 
 /// The configurations of `@triton.autotune`, or of a decorator that takes them as that does; `None` without one, a reason where they are not known.
 pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option<Result<Vec<Scenario>, Reason>> {
-    let args = tuning(ast, imports)?;
-    let configs = args.iter().find(|arg| arg.keyword.as_deref() == Some("configs")).or(args.first())?;
-    Some(match eval::evaluate_first(ast, configs.value, MOST_SCENARIOS, scope) {
+    let configs = configs_argument(ast, imports)?;
+    Some(match eval::evaluate_first(ast, configs, MOST_SCENARIOS, scope) {
         Constant::List(configs) | Constant::Tuple(configs) => {
             let count = configs.len();
             let function = function(ast)?;
@@ -631,11 +630,16 @@ pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option
     })
 }
 
+/// What gives a kernel its configurations.
+pub fn configs_argument(ast: &Ast, imports: &Imports) -> Option<ExprId> {
+    let args = tuning(ast, imports)?;
+    let configs = args.iter().find(|arg| arg.keyword.as_deref() == Some("configs")).or(args.first())?;
+    Some(configs.value)
+}
+
 /// The expressions of the configurations, where they stand one by one at the kernel.
 pub fn written_configurations(ast: &Ast, imports: &Imports) -> Vec<ExprId> {
-    let args = tuning(ast, imports).unwrap_or_default();
-    let configs = args.iter().find(|arg| arg.keyword.as_deref() == Some("configs")).or(args.first());
-    match configs.map(|configs| ast.expr(configs.value)) {
+    match configs_argument(ast, imports).map(|configs| ast.expr(configs)) {
         Some(Expr::List(configs) | Expr::Tuple(configs)) => configs.clone(),
         _ => Vec::new(),
     }

@@ -9,6 +9,8 @@ export interface OnDevice {
   /** Of tensor memory, at least. */
   columns: number;
   verdict: "fits" | "exceeds" | "depends" | "refused" | "unknown";
+  /** The parameter without a value for which it is not known. */
+  needs?: string;
   /** That the shared memory of a multiprocessor holds at once. */
   blocks: number | null;
   /** The compiler says so, and it is among what was predicted. */
@@ -80,13 +82,16 @@ export function grouped(count: number): string {
   return count.toLocaleString("en-US");
 }
 
-/** `98,304`, `65,536 – 98,304`, `≥ 98,304`; `?` where nothing is known. */
+/** `98,304`, `65,536 – 98,304`, `≤ 98,304`, `≥ 98,304`; empty where nothing is known. */
 export function bytesText(on: Pick<OnDevice, "low" | "high"> | null): string {
   if (!on || (on.high === null && on.low === 0)) {
-    return "?";
+    return "";
   }
   if (on.high === null) {
     return `≥ ${grouped(on.low)}`;
+  }
+  if (on.low === 0 && on.high > 0) {
+    return `≤ ${grouped(on.high)}`;
   }
   return on.low === on.high ? grouped(on.high) : `${grouped(on.low)} – ${grouped(on.high)}`;
 }
@@ -95,6 +100,9 @@ export function bytesText(on: Pick<OnDevice, "low" | "high"> | null): string {
 export function blocksText(on: OnDevice | null): string {
   if (!on) {
     return "not surveyed";
+  }
+  if (bytesText(on) === "" && on.needs !== undefined) {
+    return `needs ${on.needs}`;
   }
   return on.blocks === null ? on.verdict : grouped(on.blocks);
 }
@@ -109,7 +117,7 @@ export function detail(on: OnDevice | null, device: string): string {
   if (!on) {
     return `${device}: not surveyed, there are too many configurations`;
   }
-  const share = bytesText(on) === "?" ? "" : `${on.high === null ? "at least " : ""}${percent(on)} % of `;
+  const share = bytesText(on) === "" ? "" : `${on.high === null ? "at least " : ""}${percent(on)} % of `;
   const columns = on.columns > 0 ? `, ${grouped(on.columns)} columns of tensor memory` : "";
   const predicted = on.predicted ? `; the compiler contradicts the prediction of ${bytesText(on.predicted)} bytes` : "";
   return `${device}: ${on.verdict}, ${share}${grouped(on.capacity)} bytes${columns}${predicted}`;
@@ -169,7 +177,7 @@ function sortKey(row: Configuration, column: Column): number | string | undefine
   if (column.kind === "blocks") {
     return on.blocks ?? undefined;
   }
-  return bytesText(on) === "?" ? undefined : (on.high ?? Infinity);
+  return bytesText(on) === "" ? undefined : (on.high ?? Infinity);
 }
 
 /** Numbers by number, and before text. */

@@ -23,9 +23,10 @@ test("bytes are a number, a range, or a bound", () => {
   assert.equal(bytesText(on(98_304)), "98,304");
   assert.equal(bytesText(on(65_536, 98_304)), "65,536 – 98,304");
   assert.equal(bytesText(on(98_304, null)), "≥ 98,304");
-  assert.equal(bytesText(on(0, null)), "?");
+  assert.equal(bytesText(on(0, null)), "");
+  assert.equal(bytesText(on(0, 900)), "≤ 900");
   assert.equal(bytesText(on(0)), "0");
-  assert.equal(bytesText(null), "?");
+  assert.equal(bytesText(null), "");
 });
 
 test("where there are no blocks, the verdict stands", () => {

@@ -177,6 +177,13 @@ fn by_bytes(rows: Vec<ConfigurationView>) -> Vec<ConfigurationView> {
 }
 
 fn table(file: &str, kernel: &KernelConfigurations) -> String {
+    let place = format!("{}:{}: {}", in_cell(file, kernel.cell), kernel.line, kernel.kernel);
+    let is_known = |row: &ConfigurationView| row.on.iter().flatten().any(OnDevice::is_known);
+    if let Some(lacks) = &kernel.lacks
+        && !kernel.configurations.iter().any(is_known)
+    {
+        return format!("{place}: {lacks}\n");
+    }
     let names: Vec<&String> = kernel.configurations.first().map_or_else(Vec::new, |row| row.values.keys().collect());
     let heads = names.iter().map(|name| (*name).clone());
     let devices = kernel.devices.iter().flat_map(|device| [(*device).to_owned(), String::new(), "blocks".to_owned()]);
@@ -184,46 +191,46 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
     for row in &kernel.configurations {
         let values = row.values.values().cloned();
         let cells = row.on.iter().flat_map(cell);
-        let refusal = row.on.iter().flatten().find(|on| on.verdict == "refused").and_then(|on| on.reason.clone());
-        let mark = match (row.selected, row.possible, refusal) {
-            (.., Some(refusal)) => refusal,
-            (true, ..) => "shown".to_owned(),
-            (_, true, _) => "possible".to_owned(),
-            _ => String::new(),
-        };
-        rows.push(values.chain(cells).chain([mark]).collect());
+        let mark = why(row).unwrap_or(match (row.selected, row.possible) {
+            (true, _) => "shown",
+            (_, true) => "possible",
+            _ => "",
+        });
+        rows.push(values.chain(cells).chain([mark.to_owned()]).collect());
     }
-    let fitting: Vec<String> = kernel
-        .devices
-        .iter()
-        .enumerate()
-        .map(|(nth, device)| {
-            let written = kernel.configurations.iter().filter(|row| !row.possible);
-            let known = || written.clone().filter_map(|row| row.on[nth].as_ref());
-            let count = |verdict| known().filter(|on| on.verdict == verdict).count();
-            let (fits, all) = (count("fits"), kernel.configurations.iter().filter(|row| !row.possible).count());
-            let depends = match count("depends") {
-                0 => String::new(),
-                depends => format!(", of {depends} it depends"),
-            };
-            let refused = match count("refused") {
-                0 => String::new(),
-                refused => format!(", {refused} refused"),
-            };
-            match all - fits - count("exceeds") - count("refused") - count("depends") {
-                0 => format!("{fits} of {all} fit {device}{depends}{refused}"),
-                unknown => format!("{fits} of {all} fit {device}{depends}{refused}, of {unknown} it is not known"),
-            }
-        })
-        .collect();
+    let fitting: Vec<String> =
+        kernel.devices.iter().enumerate().map(|(nth, device)| fitting(kernel, nth, device)).collect();
     let contradicted = match contradicted(std::iter::once(kernel)) {
         0 => String::new(),
         count => format!("; the compiler contradicts {count}"),
     };
-    let assumes: String = kernel.assumes.iter().map(|assumed| format!("  assumes: {assumed}\n")).collect();
-    let file = in_cell(file, kernel.cell);
-    let heading = format!("{file}:{}: {}: {}{contradicted}", kernel.line, kernel.kernel, fitting.join(", "));
-    format!("{heading}\n{}{assumes}", aligned(&rows))
+    let lacks = kernel.lacks.iter().map(|lacks| format!("  {lacks}\n"));
+    let assumes = kernel.assumes.iter().map(|assumed| format!("  assumes: {assumed}\n"));
+    let below: String = lacks.chain(assumes).collect();
+    format!("{place}: {}{contradicted}\n{}{below}", fitting.join(", "), aligned(&rows))
+}
+
+/// Why a configuration has no numbers: what the compiler refuses, and what is not known but for the value of a parameter.
+fn why(row: &ConfigurationView) -> Option<&str> {
+    let is_open = |on: &OnDevice| on.verdict == "unknown" && !on.is_known() && on.needs.is_none();
+    let is_why = |on: &&OnDevice| on.verdict == "refused" || is_open(on);
+    row.on.iter().flatten().find(is_why).and_then(|on| on.reason.as_deref())
+}
+
+/// `7 of 9 fit sm_90, of 1 it depends, 1 is not known`
+fn fitting(kernel: &KernelConfigurations, nth: usize, device: &str) -> String {
+    let written = kernel.configurations.iter().filter(|row| !row.possible);
+    let verdict = |row: &ConfigurationView| row.on[nth].as_ref().map_or("unknown", |on| on.verdict);
+    let count = |wanted: &str| written.clone().filter(|row| verdict(row) == wanted).count();
+    let (fits, exceeds, all) = (count("fits"), count("exceeds"), written.clone().count());
+    let mut parts = Vec::new();
+    if fits + exceeds > 0 {
+        parts.push(format!("{fits} of {all} fit {device}"));
+    }
+    parts.extend((count("depends") > 0).then(|| format!("of {} it depends", count("depends"))));
+    parts.extend((count("refused") > 0).then(|| format!("{} refused", count("refused"))));
+    parts.extend((count("unknown") > 0).then(|| format!("{} not known", count("unknown"))));
+    parts.join(", ")
 }
 
 /// Bytes, verdict, blocks.
@@ -236,13 +243,19 @@ fn cell(on: &Option<OnDevice>) -> [String; 3] {
     };
     // What the compiler refuses takes nothing.
     let bytes = if on.verdict == "refused" { String::new() } else { amount(on.low, on.high) };
-    [bytes, format!("{}{by}", on.verdict), on.blocks.map_or(String::new(), |blocks| blocks.to_string())]
+    let verdict = match &on.needs {
+        Some(name) if !on.is_known() => format!("needs {name}"),
+        _ => on.verdict.to_owned(),
+    };
+    [bytes, verdict + &by, on.blocks.map_or(String::new(), |blocks| blocks.to_string())]
 }
 
-/// `98304`, `65536-98304`, `>= 65536`
+/// `98304`, `65536-98304`, `<= 98304`, `>= 65536`; nothing where nothing is known
 fn amount(low: u64, high: Option<u64>) -> String {
     match high {
         Some(high) if high == low => high.to_string(),
+        Some(high) if low == 0 => format!("<= {high}"),
+        None if low == 0 => String::new(),
         Some(high) => format!("{low}-{high}"),
         None => format!(">= {low}"),
     }

@@ -67,19 +67,24 @@ fn memories(kernel: &InForce<'_>, smem: (u64, Option<u64>), tmem: (u64, Option<u
 /// `12–98 KiB of 227 KiB (sm_90)`, and by how much that is too much; `None` where nothing is known.
 pub(in crate::ide) fn bytes(kernel: &InForce<'_>, (low, high): (u64, Option<u64>)) -> Option<String> {
     let capacity = kernel.arch.smem();
-    let amount = match high {
+    let amount = amount((low, high))?;
+    // What is assumed is said at the end.
+    let is_assumed = kernel.assumed.iter().any(|it| matches!(it, Assumed::Device(..)));
+    let device = if is_assumed { String::new() } else { format!(" ({})", kernel.arch) };
+    let over = formatting::over(low, capacity, "bytes").map_or_else(String::new, |over| format!(" ⚠ {over}"));
+    Some(format!("{amount} of {}{device}{over}", short(capacity)))
+}
+
+/// `12–98 KiB`
+pub(in crate::ide) fn amount((low, high): (u64, Option<u64>)) -> Option<String> {
+    Some(match high {
         None if low == 0 => return None,
         None => format!("≥ {}", rounded_down(low)),
         Some(high) if high == low => short(high),
         Some(high) if low == 0 => format!("at most {}", short(high)),
         Some(high) if high < KIB => format!("{low}–{}", short(high)),
         Some(high) => format!("{}–{}", rounded_down(low).trim_end_matches(" KiB"), short(high)),
-    };
-    // What is assumed is said at the end.
-    let is_assumed = kernel.assumed.iter().any(|it| matches!(it, Assumed::Device(..)));
-    let device = if is_assumed { String::new() } else { format!(" ({})", kernel.arch) };
-    let over = formatting::over(low, capacity, "bytes").map_or_else(String::new, |over| format!(" ⚠ {over}"));
-    Some(format!("{amount} of {}{device}{over}", short(capacity)))
+    })
 }
 
 /// `128 of 512 columns of tensor memory`; `None` where it takes none.
