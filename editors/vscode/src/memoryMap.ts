@@ -225,13 +225,15 @@ export class MemoryMapPanel implements vscode.Disposable {
     }
   }
 
-  /** Shows the kernel at a line, if there is one. */
+  /** Shows the kernel at a line, in another file also the nearest one; stays where there is none. */
   private async visit(view: View, source: vscode.TextDocument, line: number): Promise<void> {
     const client = await this.session.ready(source.uri);
     const asked = { ...view, source, anchor: Math.min(line, source.lineCount - 1) };
     const params = { ...this.params(asked), picture: undefined };
     const answer = await client?.sendRequest(memoryMap, params).catch(() => undefined);
-    if (!answer || !contains(answer.maps, line) || this.view !== view || vscode.window.activeTextEditor?.document !== source) {
+    // In another file the kernel that is nearest to the cursor is shown; in the same one the map stays where it is between kernels.
+    const isThere = answer && (source === view.source ? contains(answer.maps, line) : answer.maps.length > 0);
+    if (!isThere || this.view !== view || vscode.window.activeTextEditor?.document !== source) {
       return;
     }
     if (view.source !== source) {
