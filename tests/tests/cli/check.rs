@@ -223,9 +223,26 @@ fn what_calls_lead_to_is_reported_once_where_it_is_written() {
     };
     let (a, b) = (entry("a"), entry("b"));
     let root = directory("elsewhere", &[("a.py", a.as_bytes()), ("b.py", b.as_bytes()), ("part.py", part.as_bytes())]);
-    expect![].assert_eq(&tilefit(&root, &["check", "--format", "github", "."]).stdout);
+    expect![[r#"
+        ::error file=part.py,line=6,col=19,endColumn=64,title=capacity-exceeded::scope `fill`: Vec overflow: `o:full` [128, 416] alone takes 208 KiB, 184 KiB available (24 KiB over). Split it into parts of at most 184 KiB. (compiler: "Vec buffer usage (212992 bytes) exceeds platform limit (188416 bytes)")
+        Checked 4 kernels in 3 files: 1 error.
+    "#]]
+    .assert_eq(&tilefit(&root, &["check", "--format", "github", "."]).stdout);
     assert_eq!(tilefit(&root, &["check", "--baseline", "known.json", "--write-baseline", "."]).code, Some(0));
-    expect![].assert_eq(&fs::read_to_string(root.join("known.json")).expect("a baseline"));
+    expect![[r#"
+        {
+          "schema": 1,
+          "findings": [
+            {
+              "file": "part.py",
+              "code": "capacity-exceeded",
+              "line_text": "o[:, :] = pl.full([128, 416], dtype=pl.FP32, value=0.0)",
+              "count": 1
+            }
+          ]
+        }
+    "#]]
+    .assert_eq(&fs::read_to_string(root.join("known.json")).expect("a baseline"));
     assert_eq!(tilefit(&root, &["check", "--baseline", "known.json", "."]).code, Some(0));
 }
 
