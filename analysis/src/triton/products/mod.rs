@@ -353,8 +353,8 @@ impl Stager<'_> {
             let is_operand_only = self.is_operand_only(&op);
             match &mut op.kind {
                 Kind::For { body, stages, rounds, .. } => {
-                    // Loops that are made one have the stages of the outer one.
-                    let stages = if self.flat > 0 { self.flat_stages.or(*stages) } else { *stages };
+                    // Loops that are made one have the most stages that any of them is told to have.
+                    let stages = if self.flat > 0 { self.flat_stages.max(*stages) } else { *stages };
                     let is_told = stages.is_some();
                     let told = std::mem::replace(&mut self.flat_stages, stages);
                     let stages = stages.unwrap_or(self.machine.stages);
