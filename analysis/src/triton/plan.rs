@@ -136,16 +136,18 @@ fn moved(lives: &Lives, placed: &[Placed], buffers: &[(Buffer, Bytes)]) -> Vec<(
         _ => &[],
     };
     let moving: Vec<usize> = (0..placed.len()).filter(|&nth| !elsewhere(&placed[nth]).is_empty()).collect();
-    let resting = buffers.iter().enumerate().filter(|(nth, _)| moving.binary_search(nth).is_err());
+    let is_scratch = |placed: &Placed| matches!(placed.what, Occupant::Hidden(_));
+    let resting = placed.iter().zip(buffers).filter(|(placed, _)| !is_scratch(placed));
     let heights = Heights::of(resting.map(|(_, (buffer, size))| (buffer.live, size.high())));
-    // Each operation takes so many steps.
+    // Each operation takes so many steps: one for each conversion that may be done in front of it, and the last one itself.
     let steps = u32::try_from(moving.len()).unwrap_or(u32::MAX).saturating_add(1);
     let last = buffers.iter().map(|(buffer, _)| buffer.live.start).max().unwrap_or(0);
-    let steps = if last.checked_mul(steps).is_some() { steps } else { 1 };
+    let steps = if last.checked_add(1).and_then(|last| last.checked_mul(steps)).is_some() { steps } else { 1 };
     let mut early = buffers.to_vec();
-    for (buffer, _) in &mut early {
+    for (nth, (buffer, _)) in early.iter_mut().enumerate() {
         let LiveRange { start, end } = buffer.live;
-        buffer.live = LiveRange { start: start * steps, end: end.saturating_mul(steps) };
+        let itself = if placed.get(nth).is_none_or(is_scratch) { steps - 1 } else { 0 };
+        buffer.live = LiveRange { start: start * steps + itself, end: end.saturating_mul(steps) };
     }
     for (step, &nth) in (0..steps).cycle().zip(&moving) {
         let places = elsewhere(&placed[nth]).iter().copied().chain([buffers[nth].0.live.start]);
