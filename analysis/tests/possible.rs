@@ -339,7 +339,7 @@ def launch(a, c):
     let taken = ["8–64 KiB of 227 KiB (sm_90) · room for ≥ 3 blocks/SM"];
     assert_eq!(with_comment("HAS_BIAS=True"), taken);
     assert_eq!(with_comment("bias=fp16 M=64"), taken);
-    assert_eq!(with_comment("M=16"), ["at most 3 KiB of 227 KiB (sm_90)"]);
+    assert_eq!(with_comment("M=16"), ["at most 5 KiB of 227 KiB (sm_90)"]);
 }
 
 /// A decorator of the author's that takes configurations tunes as `triton.autotune` does.

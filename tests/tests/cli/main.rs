@@ -395,7 +395,7 @@ fn plans_have_the_promised_keys() {
     assert_eq!(keys(&kernel["spaces"]["Vec"]["witness"][0]), "bytes line name");
     assert_eq!(
         keys(&kernel["tiles"][0]),
-        "address buffer bytes dtype first_line inserted kind last_line line name shape space"
+        "address buffer bytes dtype first_line inserted kind label last_line line name shape space"
     );
     assert_eq!(keys(&kernel["diagnostics"][0]), "code line message severity");
 }
