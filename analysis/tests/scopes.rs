@@ -410,9 +410,9 @@ fn a_hover_says_how_a_product_is_divided_and_why() {
     let small = made("        o[0:16, 0:64] = pl.matmul(x[:, 0:64], w[0:64, 0:64])\n", "matmul(");
     expect_test::expect![[r#"
         The product [16, 64] × [64, 64] is computed at once: its operands fit Left and Right, its result fits Acc. That is the cheapest by the compiler's cost model: 347 cycles (112 for loads in parallel with 37 for multiplications, 235 to drain Acc).
-        - `t__tmp_v0_Left` [16, 64] BF16: Left 0x0 2 KiB; the left operand, where the cube reads it
-        - `t__tmp_v1_Right` [64, 64] BF16: Right 0x0 8 KiB; the right operand, where the cube reads it
-        - `t__tmp_v2` [16, 64] FP32: Acc 0x0 4 KiB; the value of a nested call"#]].assert_eq(&small);
+        - `o:left` [16, 64] BF16: Left 0x0 2 KiB; the left operand, where the cube reads it
+        - `o:right` [64, 64] BF16: Right 0x0 8 KiB; the right operand, where the cube reads it
+        - `o:matmul` [16, 64] FP32: Acc 0x0 4 KiB; the value of a nested call"#]].assert_eq(&small);
 }
 
 #[test]

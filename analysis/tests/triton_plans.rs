@@ -182,7 +182,7 @@ fn kernels_of_plain_triton_take_what_the_compiler_gives_them() {
 /// Products that share tiles, that are made of others, or that are computed as several; loops with copies of their bodies; tensor memory.
 #[test]
 fn products_take_what_the_compiler_gives_them() {
-    assert_eq!(bounded("causes/products"), (105, 95, 0));
+    assert_eq!(bounded("causes/products"), (107, 109, 0));
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn random_gluon_kernels_are_laid_out_as_the_compiler_lays_them_out() {
 
 #[test]
 fn random_tlx_kernels_are_laid_out_as_the_compiler_lays_them_out() {
-    assert_eq!(compared("random/tlx"), (37, 23));
+    assert_eq!(compared("random/tlx"), (40, 20));
 }
 
 /// Each of a kind that was wrong: loops of TLX whose rounds overlap, equal loads and specs, both sides of a product in one half of tensor memory, copies
@@ -327,7 +327,7 @@ fn what_the_compiler_said_of_the_kernels_is_confirmed_buffer_by_buffer() {
           matmul_persistent 2:
             line 15 has `ttg.local_alloc` at smem 0x10000, 32768 bytes, tilefit says nothing is there
         random/gluon: 60 the same, 0 within, 0 refused, 0 not asked
-        random/tlx: 35 the same, 25 within, 0 refused, 0 not asked"#]]
+        random/tlx: 40 the same, 20 within, 0 refused, 0 not asked"#]]
     .assert_eq(&all.join("\n"));
 }
 

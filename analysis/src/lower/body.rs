@@ -392,8 +392,11 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn emit(&mut self, statement: Statement) {
-        if let (Some(target), Some(origin)) = (&self.state.target, statement.origin()) {
-            self.state.targets.entry(origin).or_insert_with(|| target.clone());
+        if let Some(target) = &self.state.target {
+            // What is brought to where a call needs it stems from the call.
+            for origin in statement.origin().into_iter().chain(statement.call().map(|call| call.origin)) {
+                self.state.targets.entry(origin).or_insert_with(|| target.clone());
+            }
         }
         if let Some(open) = self.state.open.last_mut() {
             open.push(statement);

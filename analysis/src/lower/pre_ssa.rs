@@ -87,6 +87,13 @@ impl Statement {
         }
     }
 
+    pub(super) fn call(&self) -> Option<&Call> {
+        match self {
+            Statement::Let { value: Value::Call(call), .. } | Statement::Eval { call, .. } => Some(call),
+            _ => None,
+        }
+    }
+
     /// The statements in it.
     pub(super) fn inner(&self) -> impl Iterator<Item = &Statement> {
         let (body, otherwise) = match self {

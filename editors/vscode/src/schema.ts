@@ -5,4 +5,4 @@ export const keys = ["capacity","codeLens.enable","codegen.alwaysAssign","codege
 
 export const planners = ["auto","sequential","packed","dsa-rp"];
 
-export const targets = ["ascend910b","ascend950","sm_70","sm_75","sm_80","sm_86","sm_87","sm_89","sm_90","sm_100","sm_103","sm_107","sm_110","sm_120","gfx942","gfx950","gfx1250"];
+export const targets = ["ascend910b","ascend950","sm_70","sm_75","sm_80","sm_86","sm_87","sm_89","sm_90","sm_100","sm_103","sm_107","sm_110","sm_120","sm_121","gfx942","gfx950","gfx1250"];

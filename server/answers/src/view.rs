@@ -144,7 +144,7 @@ def k(a: pl.Tensor[[128, 512], pl.FP32], out: pl.Out[pl.Tensor[[128, 512], pl.FP
             [
                 (
                     4,
-                    "Vec overflow: `über` alone takes 256 KiB, 184 KiB available (72 KiB over). Split it into parts of at most 184 KiB. (compiler: \"Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)\")",
+                    "Vec overflow: `über` [128, 512] alone takes 256 KiB, 184 KiB available (72 KiB over). Split it into parts of at most 184 KiB. (compiler: \"Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)\")",
                 ),
             ]
         "#]].assert_debug_eq(&said);

@@ -37,7 +37,7 @@ fn github_annotates_lines() {
     check(
         "github",
         &expect![[r#"
-            ::error file=a b.py,line=7,col=9,endColumn=10,title=capacity-exceeded::Vec overflow: `t` alone takes 256 KiB, 184 KiB available (72 KiB over). Split it into parts of at most 184 KiB. (compiler: "Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)")
+            ::error file=a b.py,line=7,col=9,endColumn=10,title=capacity-exceeded::Vec overflow: `t` [256, 256] alone takes 256 KiB, 184 KiB available (72 KiB over). Split it into parts of at most 184 KiB. (compiler: "Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)")
             Checked 1 kernel in 1 file: 1 error.
         "#]],
     );
@@ -52,7 +52,7 @@ fn json_is_one_object() {
               "diagnostics": [
                 {
                   "code": "capacity-exceeded",
-                  "message": "Vec overflow: `t` alone takes 256 KiB, 184 KiB available (72 KiB over). Split it into parts of at most 184 KiB. (compiler: \"Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)\")",
+                  "message": "Vec overflow: `t` [256, 256] alone takes 256 KiB, 184 KiB available (72 KiB over). Split it into parts of at most 184 KiB. (compiler: \"Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)\")",
                   "place": {
                     "column": 9,
                     "end_column": 10,
@@ -159,7 +159,7 @@ fn sarif_names_the_rule_and_the_place() {
               }
             ],
             "message": {
-              "text": "Vec overflow: `t` alone takes 256 KiB, 184 KiB available (72 KiB over). Split it into parts of at most 184 KiB. (compiler: \"Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)\")"
+              "text": "Vec overflow: `t` [256, 256] alone takes 256 KiB, 184 KiB available (72 KiB over). Split it into parts of at most 184 KiB. (compiler: \"Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)\")"
             },
             "relatedLocations": [
               {

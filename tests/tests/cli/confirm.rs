@@ -107,8 +107,8 @@ fn every_configuration_has_a_row() {
     expect![[r#"
         total.py:8: total: 2 of 2 fit sm_90, 2 of 2 fit sm_86
           N    num_warps  sm_90        blocks  sm_86        blocks
-          256  8          0-32   fits  32      0-32   fits  32      shown
-          512  4          0-16   fits  32      0-16   fits  32
+          256  8          <= 32  fits  32      <= 32  fits  32      shown
+          512  4          <= 16  fits  32      <= 16  fits  32
         exit 0
     "#]]
     .assert_eq(&run(&root, &["configs", "total.py", "--device", "sm_86"]));

@@ -237,8 +237,8 @@ fn constants_are_read_from_other_files() {
         &root,
         &["check", "k.py"],
         &expect![[r#"
-            error[capacity-exceeded]: Vec overflow: `x` alone takes 256 KiB, 184 KiB
-                                      available (72 KiB over). Split it into parts of at
+            error[capacity-exceeded]: Vec overflow: `x` [256, 256] alone takes 256 KiB, 184
+                                      KiB available (72 KiB over). Split it into parts of at
                                       most 184 KiB. (compiler: "Vec buffer usage (262144
                                       bytes) exceeds platform limit (188416 bytes)")
               ╭▸ k.py:8:9

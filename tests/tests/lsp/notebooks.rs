@@ -93,7 +93,7 @@ fn a_kernel_in_a_cell_is_answered_for_in_its_cell() {
     let found = client.diagnostics(&uri("kernel"), 1);
     assert_eq!(found[0]["range"], range(3, 4, 3, 5));
     expect![[r#"
-        3:4 1 capacity-exceeded Vec overflow: `t` alone takes 256 KiB, 184 KiB available (72 KiB over). Split it into parts of at most 184 KiB. (compiler: "Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)")
+        3:4 1 capacity-exceeded Vec overflow: `t` [128, 512] alone takes 256 KiB, 184 KiB available (72 KiB over). Split it into parts of at most 184 KiB. (compiler: "Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes)")
     "#]].assert_eq(&summary(&found));
     for other in ["imports", "rows", "shell"] {
         assert_eq!(client.diagnostics(&uri(other), 1), Vec::<Value>::new(), "{other}");
