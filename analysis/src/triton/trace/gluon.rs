@@ -948,7 +948,8 @@ impl Tracer<'_> {
             let name = if name == "maximum" { "max" } else { "min" };
             return super::python::call(name, &args.positional).unwrap_or_else(|| unknown("an extreme of something"));
         }
-        self.elementwise(frame, expr, name, &args.all(), None)
+        let dtype = matches!(name, "rand" | "randn").then(|| Dtype::named("float32"));
+        self.elementwise(frame, expr, name, &args.all(), dtype)
     }
 
     fn cdiv(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {

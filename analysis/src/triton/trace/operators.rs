@@ -44,7 +44,10 @@ impl Tracer<'_> {
             }
             (Value::Unknown(reason), _) | (_, Value::Unknown(reason)) => Value::Unknown(reason.clone()),
             (Value::Scalar(_) | Value::Tensor(_), _) | (_, Value::Scalar(_) | Value::Tensor(_)) => {
-                self.elementwise(frame, at, op_name(op), &[left.clone(), right.clone()], None)
+                let both = [left.clone(), right.clone()];
+                let dtype = self.arithmetic_type(&both);
+                let quotient = quotient_type(op, dtype);
+                self.elementwise(frame, at, op_name(op), &both, Some(quotient.unwrap_or(dtype)))
             }
             _ => known(op, left, right).unwrap_or_else(|| unknown("an operator on something else than numbers")),
         }
@@ -368,6 +371,20 @@ impl Tracer<'_> {
     }
 }
 
+/// The type of what a division or a remainder comes to, where that is another one than that of what is divided (`computation_type_impl` and `truediv` in
+/// `triton/language/semantic.py`): neither is there for numbers of less than 32 bits, and `/` is not there for whole ones.
+fn quotient_type(op: BinaryOp, dtype: Dtype) -> Option<Dtype> {
+    let is_short = dtype.is_floating() && dtype.bits < 32;
+    let is_whole = !dtype.is_floating() && !dtype.is_pointer() && ![Dtype::ANY, Dtype::UNTOLD].contains(&dtype);
+    let is_other = match op {
+        BinaryOp::Div => is_short || is_whole,
+        BinaryOp::Mod => is_short,
+        _ => false,
+    };
+    is_other.then(|| Dtype::named("float32"))
+}
+
+/// The type in which numbers of two types are combined (`computation_type_impl` in `triton/language/semantic.py`).
 fn wider(one: Dtype, two: Dtype) -> Dtype {
     if one.is_pointer() || two.is_pointer() {
         return if one.is_pointer() { one } else { two };
@@ -378,13 +395,21 @@ fn wider(one: Dtype, two: Dtype) -> Dtype {
     if !one.is_floating() && !two.is_floating() && (one == Dtype::UNTOLD || two == Dtype::UNTOLD) {
         return Dtype::UNTOLD;
     }
+    let is = |name: &str| one.name == name || two.name == name;
+    let is_float8 = one.is_float8() && two.is_float8();
     match (one.is_floating(), two.is_floating()) {
-        (true, false) => one,
-        (false, true) => two,
-        // float16 and bfloat16 meet in float32.
-        (true, true) if one != two && one.bits == 16 && two.bits == 16 => Dtype::named("float32"),
-        _ if two.bits > one.bits => two,
-        _ => one,
+        _ if one == two => one,
+        (false, false) if two.bits > one.bits => two,
+        (false, false) => one,
+        (true, false) if two == Dtype::UNTOLD => one,
+        (false, true) if one == Dtype::UNTOLD => two,
+        _ if is("float64") => Dtype::named("float64"),
+        _ if is("float32") => Dtype::named("float32"),
+        _ if is("float16") || is_float8 => Dtype::named("float16"),
+        // It meets whatever else there is in `float32`.
+        _ if is("bfloat16") => Dtype::named("float32"),
+        (true, _) => one,
+        (false, _) => two,
     }
 }
 
