@@ -289,6 +289,7 @@ impl<'a> Tracer<'a> {
             widest: FxHashMap::default(),
             thin: FxHashSet::default(),
             is_overrated: false,
+            takes_numbers: false,
             products: FxHashMap::default(),
             accesses: Accesses::default(),
             is_flattened: false,
@@ -389,6 +390,8 @@ struct Tracer<'a> {
     thin: FxHashSet<ValueId>,
     /// A round showed that less is known than was taken for known, and what was followed since rests on too much.
     is_overrated: bool,
+    /// Numbers that have no value were taken for integers.
+    takes_numbers: bool,
     /// Products that anything is needed for, with their shapes, by the block that they stand in.
     products: FxHashMap<u32, Vec<(ValueId, Vec<u64>)>>,
     accesses: Accesses,

@@ -34,23 +34,28 @@ impl Tracer<'_> {
             {
                 let known =
                     [left, right].map(|value| if matches!(value, Value::Unknown(_)) { &Value::Int(1) } else { value });
-                self.each_as(frame, at, op_name(op), identity(reason), &known.map(Value::clone), None)
+                self.takes_numbers = true;
+                self.combined(frame, at, op, identity(reason), &known.map(Value::clone))
             }
             (Value::Tensor(_), Value::Unknown(reason)) | (Value::Unknown(reason), Value::Tensor(_))
                 if self.is_open_number(frame, reason) =>
             {
                 let both = self.with_number(frame, at, reason, [left, right]);
-                self.elementwise(frame, at, op_name(op), &both, None)
+                self.combined(frame, at, op, 0, &both)
             }
             (Value::Unknown(reason), _) | (_, Value::Unknown(reason)) => Value::Unknown(reason.clone()),
             (Value::Scalar(_) | Value::Tensor(_), _) | (_, Value::Scalar(_) | Value::Tensor(_)) => {
-                let both = [left.clone(), right.clone()];
-                let dtype = self.arithmetic_type(&both);
-                let quotient = quotient_type(op, dtype);
-                self.elementwise(frame, at, op_name(op), &both, Some(quotient.unwrap_or(dtype)))
+                self.combined(frame, at, op, 0, &[left.clone(), right.clone()])
             }
             _ => known(op, left, right).unwrap_or_else(|| unknown("an operator on something else than numbers")),
         }
+    }
+
+    /// What an operator makes of two values, at least one of which the kernel computes. `which`: what else tells it from another one.
+    fn combined(&mut self, frame: &Frame, at: ExprId, op: BinaryOp, which: u64, both: &[Value]) -> Value {
+        let dtype = self.arithmetic_type(both);
+        let dtype = quotient_type(op, dtype).unwrap_or(dtype);
+        self.each_as(frame, at, op_name(op), which, both, Some(dtype))
     }
 
     /// Whether something is a number without a value, which a tensor may be combined with whatever it is.
@@ -61,6 +66,7 @@ impl Tracer<'_> {
 
     /// Two operands, of which the one that is not known is a number that the launch gives.
     fn with_number(&mut self, frame: &Frame, at: ExprId, reason: &Reason, operands: [&Value; 2]) -> [Value; 2] {
+        self.takes_numbers = true;
         let number = self.scalar(frame, at, "number", Dtype::named("int32"), &[]);
         if let Value::Scalar(scalar) = &number {
             self.numbers[scalar.id.0 as usize] = identity(("number", reason));

@@ -198,7 +198,12 @@ impl Tracer<'_> {
             Value::Scalar(scalar) => Some(scalar.dtype),
             _ => None,
         };
-        let is_refused = |dtype: &Dtype| ![Dtype::ANY, Dtype::UNTOLD].contains(dtype) && !taken.contains(&dtype.name);
+        // What numbers have gone into of which nobody says what they are may be no integer.
+        let is_told = self.untold.is_empty() && self.undecided.is_empty() && !self.takes_numbers;
+        let is_refused = |dtype: &Dtype| {
+            let is_known = ![Dtype::ANY, Dtype::UNTOLD].contains(dtype) && (dtype.is_floating() || is_told);
+            is_known && !taken.contains(&dtype.name)
+        };
         if let Some(dtype) = args.all().iter().filter_map(dtype_of).find(is_refused) {
             self.demand(frame, at, false, || {
                 format!(
