@@ -360,7 +360,12 @@ impl<'a> Lowering<'a> {
             return;
         }
         let note = Note { at, reason: reason.into() };
-        if !self.state.notes.contains(&note) {
+        // One place of a function is said once, however many calls lead to it.
+        let place = |at: Origin| match at {
+            Origin::Inlined { call, node, .. } => (Some(call), node),
+            at => (None, at.shown()),
+        };
+        if !self.state.notes.iter().any(|said| place(said.at) == place(at) && said.reason == note.reason) {
             self.state.notes.push(note);
         }
     }
