@@ -30,6 +30,14 @@ pub enum Node {
 }
 
 impl Origin {
+    /// Where it is written, whichever of the calls within the outermost one leads there.
+    pub fn written(self) -> (Option<ExprId>, Node) {
+        match self {
+            Origin::Inlined { call, node, .. } => (Some(call), node),
+            at => (None, at.shown()),
+        }
+    }
+
     /// The node of the block that it is shown at.
     pub fn shown(self) -> Node {
         match self {

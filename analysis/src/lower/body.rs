@@ -361,11 +361,8 @@ impl<'a> Lowering<'a> {
         }
         let note = Note { at, reason: reason.into() };
         // One place of a function is said once, however many calls lead to it.
-        let place = |at: Origin| match at {
-            Origin::Inlined { call, node, .. } => (Some(call), node),
-            at => (None, at.shown()),
-        };
-        if !self.state.notes.iter().any(|said| place(said.at) == place(at) && said.reason == note.reason) {
+        let is_it = |said: &Note| said.at.written() == at.written() && said.reason == note.reason;
+        if !self.state.notes.iter().any(is_it) {
             self.state.notes.push(note);
         }
     }
@@ -391,7 +388,9 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn refuse(&mut self, rejection: Rejection) {
-        if !self.state.host && !self.state.rejections.contains(&rejection) {
+        let what = |of: &Rejection| (of.at.written(), of.code);
+        let is_it = |said: &Rejection| what(said) == what(&rejection) && said.message == rejection.message;
+        if !self.state.host && !self.state.rejections.iter().any(is_it) {
             self.state.rejections.push(rejection);
         }
     }
