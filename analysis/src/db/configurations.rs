@@ -15,7 +15,7 @@ use super::possible::{self, Weighed, weighed};
 use super::scenario_tables::{CameTo, came_to_each};
 use super::scenarios::scenarios;
 use super::tlx::{relevant_params, tlx_came_to, tlx_kernel};
-use super::{Unit, UnitScope, config, syntax, units};
+use super::{Unit, UnitScope, config, defined, statements_of, syntax};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Configurations {
@@ -56,21 +56,8 @@ pub(crate) fn configurations_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
 
 /// The configurations that stand one by one at a kernel, each with the rows that it leads to.
 pub(crate) fn written_configurations<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(ExprId, Vec<usize>)> {
-    let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
-    let written = scenario::written_configurations(ast, imports);
-    if written.is_empty() {
-        return Vec::new();
-    }
-    let known =
-        scenario::configurations(ast, imports, &UnitScope::new(db, unit)).and_then(Result::ok).unwrap_or_default();
-    let Some(table) = configurations_of(db, unit).as_ref().filter(|_| known.len() == written.len()) else {
-        return Vec::new();
-    };
-    let rows_of = |config: &Scenario| {
-        let rows = table.rows.iter().enumerate().filter(|(_, row)| config.is_part_of(&row.scenario));
-        rows.map(|(nth, _)| nth).collect()
-    };
-    written.into_iter().zip(&known).map(|(at, config)| (at, rows_of(config))).collect()
+    let list = configuration_list(db, unit).filter(|list| list.unit == unit && !list.is_comprehension);
+    list.map_or_else(Vec::new, |list| rows_of_list(db, unit, &list))
 }
 
 /// The list of the configurations of a kernel, where it is written in the file of the kernel.
@@ -84,7 +71,7 @@ pub(crate) struct ConfigurationList<'db> {
 /// The list at the decorator, under the name that it is given there, or that the function returns which is called there.
 pub(crate) fn configuration_list<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ConfigurationList<'db>> {
     let argument = scenario::configs_argument(syntax(db, unit), imports(db, unit.file(db)))?;
-    let (mut unit, mut list) = (unit, argument);
+    let (kernel, mut unit, mut list) = (unit, unit, argument);
     // A name may be another one's, and no chain of them is longer.
     for _ in 0..4 {
         let ast = syntax(db, unit);
@@ -92,7 +79,7 @@ pub(crate) fn configuration_list<'db>(db: &'db dyn salsa::Database, unit: Unit<'
             Expr::List(made) | Expr::Tuple(made) => made.clone(),
             Expr::Comprehension { element, .. } => vec![*element],
             _ => {
-                (unit, list) = leads_to(db, unit, list)?;
+                (unit, list) = leads_to(db, (kernel, unit), list)?;
                 continue;
             }
         };
@@ -102,15 +89,18 @@ pub(crate) fn configuration_list<'db>(db: &'db dyn salsa::Database, unit: Unit<'
     None
 }
 
-/// The expression that a name stands for, or that a call returns.
-fn leads_to<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, expr: ExprId) -> Option<(Unit<'db>, ExprId)> {
+/// The expression that a name is given, or that a call returns. A decorator of the kernel sees no names of the kernel.
+fn leads_to<'db>(
+    db: &'db dyn salsa::Database,
+    (kernel, unit): (Unit<'db>, Unit<'db>),
+    expr: ExprId,
+) -> Option<(Unit<'db>, ExprId)> {
     let ast = syntax(db, unit);
-    let in_file = || units(db, unit.file(db)).iter().copied().filter(|other| other.parent(db).is_none());
     match ast.expr(expr) {
         Expr::Name(name) => {
-            let is_inside = unit.key(db).kind == BlockKind::Function;
+            let is_inside = unit != kernel && unit.key(db).kind == BlockKind::Function;
             let own = is_inside.then_some(unit).into_iter();
-            let all = own.chain(in_file().filter(|other| other.key(db).kind == BlockKind::Statements));
+            let all = own.chain(statements_of(db, unit.file(db), None).iter().copied());
             let assigned = all.flat_map(|unit| syntax(db, unit).stmts().map(move |(_, stmt)| (unit, stmt)));
             let mut assigned = assigned.filter_map(|(unit, stmt)| match stmt {
                 Stmt::Assign { targets, value: Some(value), .. } => {
@@ -124,8 +114,7 @@ fn leads_to<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, expr: ExprId) ->
         }
         Expr::Call { func, .. } => {
             let name = ast.name(*func)?;
-            let is_it = |other: &Unit<'_>| other.key(db).kind == BlockKind::Function && other.key(db).name() == name;
-            let function = in_file().find(is_it)?;
+            let function = defined(db, unit.file(db), name, BlockKind::Function)?;
             let mut returned = syntax(db, function).stmts().filter_map(|(_, stmt)| match stmt {
                 Stmt::Return(value) => Some((function, (*value)?)),
                 _ => None,

@@ -637,14 +637,6 @@ pub fn configs_argument(ast: &Ast, imports: &Imports) -> Option<ExprId> {
     Some(configs.value)
 }
 
-/// The expressions of the configurations, where they stand one by one at the kernel.
-pub fn written_configurations(ast: &Ast, imports: &Imports) -> Vec<ExprId> {
-    match configs_argument(ast, imports).map(|configs| ast.expr(configs)) {
-        Some(Expr::List(configs) | Expr::Tuple(configs)) => configs.clone(),
-        _ => Vec::new(),
-    }
-}
-
 fn of_configuration(config: &Constant, number: usize, count: usize) -> Option<Scenario> {
     let config = config.get::<Config>()?;
     let Constant::Dict(pairs) = &config.values else { return None };
