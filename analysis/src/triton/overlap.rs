@@ -246,19 +246,8 @@ impl Overlapping<'_> {
     }
 
     fn buffer(&mut self, at: Site, name: &str, (shape, dtype, size, use_): (Vec<u64>, &'static str, Bytes, Use)) -> Op {
-        let id = BufferId(self.program.buffers.len() as u32);
         // Neither barriers nor what is loaded into registers is laid out for instructions of matrices.
-        let memory = Memory::Shared { fork: size.clone(), size, alignment: 16 };
-        self.program.buffers.push(Buffer {
-            name: name.into(),
-            at,
-            name_at: None,
-            shape,
-            dtype,
-            memory,
-            use_,
-            copies: 1,
-        });
+        let id = self.program.insert((name, at), (shape, dtype), (size, 16), use_);
         self.allocation(at, id)
     }
 

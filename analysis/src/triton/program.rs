@@ -52,6 +52,19 @@ pub struct Program {
 }
 
 impl Program {
+    /// A buffer of which the source shows nothing.
+    pub fn insert(
+        &mut self,
+        (name, at): (&str, Site),
+        (shape, dtype): (Vec<u64>, &'static str),
+        (size, alignment): (Bytes, u64),
+        use_: Use,
+    ) -> BufferId {
+        let memory = Memory::Shared { fork: size.clone(), size, alignment };
+        self.buffers.push(Buffer { name: name.into(), at, name_at: None, shape, dtype, memory, use_, copies: 1 });
+        BufferId(self.buffers.len() as u32 - 1)
+    }
+
     /// Calls a buffer for copies of what is loaded as the author calls that, where it has a name. One of which the size is not known has no
     /// place of its own in the text.
     pub fn call(&mut self, id: BufferId, load: ValueId, copies: u64) {

@@ -101,6 +101,7 @@ fn stage_all(program: &mut Program, machine: &Machine) -> bool {
         path: Vec::new(),
         blocks: 0,
         of_products: FxHashSet::default(),
+        of_loops: FxHashSet::default(),
         through_descriptor: FxHashSet::default(),
         tiles: FxHashMap::default(),
         made_at: FxHashMap::default(),
@@ -225,6 +226,8 @@ struct Stager<'p> {
     blocks: u32,
     /// Tensors that are computed element by element of products, and lie in registers as those do.
     of_products: FxHashSet<ValueId>,
+    /// What comes out of loops with products.
+    of_loops: FxHashSet<ValueId>,
     /// What is loaded through descriptors, seen from whichever side.
     through_descriptor: FxHashSet<ValueId>,
     /// Where loads through descriptors that are operands are.
@@ -287,6 +290,10 @@ impl Stager<'_> {
                 }
             }
             op.kind.blocks().into_iter().for_each(|inner| self.read(inner));
+            let multiplies = |block: &&Block| block.ops.iter().any(|op| self.product(op).is_some());
+            if has_loop(op) && op.kind.blocks().iter().any(multiplies) {
+                self.of_loops.extend(&op.results);
+            }
         }
     }
 
@@ -480,18 +487,7 @@ impl Stager<'_> {
         name: &str,
         (shape, dtype, size, alignment, use_): (Vec<u64>, &'static str, Bytes, u64, Use),
     ) -> Op {
-        let id = BufferId(self.program.buffers.len() as u32);
-        let memory = Memory::Shared { fork: size.clone(), size, alignment };
-        self.program.buffers.push(Buffer {
-            name: name.into(),
-            at,
-            name_at: None,
-            shape,
-            dtype,
-            memory,
-            use_,
-            copies: 1,
-        });
+        let id = self.program.insert((name, at), (shape, dtype), (size, alignment), use_);
         self.allocation(at, id)
     }
 

@@ -63,7 +63,7 @@ impl Stager<'_> {
                 self.hoisted.push((ValueId(u32::MAX), made));
             }
         }
-        if unit != Unit::Tcgen05 {
+        if unit != Unit::Tcgen05 || self.computes_otherwise(unit) {
             self.convert_result(ops, &mut op, product);
         }
         for nth in 0..2 {
@@ -146,9 +146,9 @@ impl Stager<'_> {
             let most = self.leaves.get(&operand.root).map_or(0, |leaf| leaf.1).max(bytes);
             return self.uncertain(ops, op, &operand, most);
         }
-        // What is not made of loads has layouts that nothing keeps from being those of tensor memory.
-        let is_made_of_loads = is_loaded || self.leaves.contains_key(&operand.root);
-        if operand.nth == 0 && !is_here && !operand.is_turned && !is_made_of_loads {
+        // What is made of no loads, or of one that more is done with, may have a layout that is one of tensor memory.
+        let is_for_products = self.leaves.get(&operand.root).is_some_and(|&(load, _)| !self.takers(load).1);
+        if operand.nth == 0 && !is_here && !operand.is_turned && !is_loaded && !is_for_products {
             return self.uncertain(ops, op, &operand, bytes);
         }
         let is_staged = is_loaded && operand.holds == Some(Holds::Surely);
@@ -374,7 +374,10 @@ impl Stager<'_> {
         let Some(&id) = op.results.first() else { return };
         // One product of a round goes on with the result of the other one as it is.
         let is_round = |value: &ValueId| self.within.last().is_some_and(|within| within.contains(value));
-        let of_other = |value: &ValueId| *value != id && self.of_products.contains(value) && !is_round(value);
+        // What `mma` gives has the warps in ways that hang on the products beside it, in a loop and behind it.
+        let is_mma = self.machine.unit(product) == Unit::TensorCores;
+        let is_made = |value: &ValueId| self.of_products.contains(value) || is_mma && self.of_loops.contains(value);
+        let of_other = |value: &ValueId| *value != id && is_made(value) && !is_round(value);
         let is_in_sums = |of: &dyn Fn(&ValueId) -> bool| {
             let added = |by: &ValueId| self.sums.get(by).is_some_and(|sum| sum.iter().any(of));
             op.operands.get(2).is_some_and(of) || self.uses.get(&id).into_iter().flatten().any(|(by, _)| added(by))

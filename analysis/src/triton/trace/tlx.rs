@@ -819,23 +819,10 @@ impl Tracer<'_> {
             Ok(bytes) => bytes,
             Err(reason) => return self.unsized_(frame, expr, "the size", &reason),
         };
-        let shared =
-            |bytes, alignment| Memory::Shared { size: Bytes::Exactly(bytes), alignment, fork: Bytes::Exactly(bytes) };
-        let mut hidden = |shape, dtype: Dtype, memory, use_| {
-            self.program.buffers.push(Buffer {
-                name: "staging of `desc.load`".into(),
-                at: self.site(frame, expr),
-                name_at: None,
-                shape,
-                dtype: dtype.name,
-                memory,
-                use_,
-                copies: 1,
-            });
-            BufferId(self.program.buffers.len() as u32 - 1)
-        };
-        let staging = hidden(shape.clone(), dtype, shared(bytes, layout.alignment()), Use::Staging);
-        let barrier = hidden(vec![1, 1], Dtype::BARRIER, shared(8, 16), Use::Barrier);
+        let at = ("staging of `desc.load`", self.site(frame, expr));
+        let (tile, barrier) = ((shape.clone(), dtype.name), (vec![1, 1], Dtype::BARRIER.name));
+        let staging = self.program.insert(at, tile, (Bytes::Exactly(bytes), layout.alignment()), Use::Staging);
+        let barrier = self.program.insert(at, barrier, (Bytes::Exactly(8), 16), Use::Barrier);
         let mut operands = vec![descriptor.id];
         operands.extend(self.operands(frame, expr, &args.all()));
         let op = Emitted {
