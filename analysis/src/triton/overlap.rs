@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::program::{
-    Adds, Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Site, TensorProduct, Type, Use, ValueId,
-    bytes_of,
+    Adds, Block, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Site, TensorProduct, Type, Use, ValueId, bytes_of,
 };
 use crate::finding::Reason;
 use crate::work;

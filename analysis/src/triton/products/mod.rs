@@ -7,8 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::layouts::{Hardware, Vendor};
 use super::program::{
-    Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Product, Program, Site, Tile, Type, Use, ValueId,
-    bytes_of,
+    Block, BufferId, Bytes, Effect, Kind, Memory, Op, Product, Program, Site, Tile, Type, Use, ValueId, bytes_of,
 };
 use crate::finding::Reason;
 use crate::work;

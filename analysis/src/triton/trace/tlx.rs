@@ -12,7 +12,7 @@ use tilefit_syntax::ast::{BinaryOp, Expr, ExprId, Stmt, StmtId, WithItem};
 use super::super::language::Dtype;
 use super::super::layouts::{self, Layout};
 use super::super::program::{
-    Adds, Block, Buffer, BufferId, Bytes, Effect, Kind, Load, Memory, Op, Task, TensorProduct, Tile, Type, Use, ValueId,
+    Adds, Block, BufferId, Bytes, Effect, Kind, Load, Memory, Op, Task, TensorProduct, Tile, Type, Use, ValueId,
 };
 use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
 use super::super::tensor_memory::HALF;
