@@ -319,6 +319,7 @@ impl Stager<'_> {
         let keeps = body.params.first().is_some_and(|index| self.program.keeping_accumulators.contains(index));
         let mut staged = looped.staged.iter().flatten();
         let is_bare = staged.all(|(_, staging)| staging.holds == Holds::Not);
+        let before = rescaled_within(products, &flow);
         let mut found = FxHashMap::default();
         for (id, operands, product) in products.iter().filter(|(_, _, product)| unit(product) == Unit::Tcgen05) {
             work::spend(1);
@@ -342,6 +343,7 @@ impl Stager<'_> {
                 // Of a chain, the rounds of all overlap where a load of one is staged.
                 Fate::Chained if is_bare => Holds::Not,
                 Fate::Summed => Holds::Perhaps,
+                Fate::Other if before.contains(id) => Holds::Perhaps,
                 _ if sides.iter().all(|&side| side == Holds::Surely) => Holds::Surely,
                 Fate::Fresh if sides.contains(&Holds::Not) => Holds::Not,
                 _ => Holds::Perhaps,
@@ -414,7 +416,10 @@ impl Stager<'_> {
                 continue;
             }
             let is_chain = flow.is_carried_in(first) && flow.is_yielded(flow.converted(last));
-            found.insert(id, if is_chain { Fate::Chained } else { Fate::Summed });
+            // What is read before the next one adds to it is waited for.
+            let sum = flow.converted(to);
+            let is_read = !flow.is_yielded(sum) && flow.uses_of(sum).len() > 1;
+            found.insert(id, if is_chain && !is_read { Fate::Chained } else { Fate::Summed });
         }
         // What another one adds to, without adding to anything itself.
         for (id, ..) in products {
@@ -432,6 +437,27 @@ impl Stager<'_> {
             false => Bytes::Exactly(bytes),
         }
     }
+}
+
+/// Products whose result is changed before another one of the same round adds to it.
+fn rescaled_within(products: &[Taker], flow: &Flow) -> FxHashSet<ValueId> {
+    let mut seen = FxHashSet::default();
+    let mut open: Vec<ValueId> = Vec::new();
+    for (id, operands, _) in products {
+        let result = flow.converted(*id);
+        open.extend(operands.get(2));
+        open.extend(flow.added_in(result).into_iter().flat_map(|sum| &sum.operands).filter(|&&it| it != result));
+    }
+    while let Some(value) = open.pop() {
+        work::spend(1);
+        if let Some(op) = flow.makers.get(&value)
+            && seen.insert(value)
+        {
+            open.extend(&op.operands);
+            super::latencies::nested_operands(op, &mut open);
+        }
+    }
+    seen
 }
 
 const BARRIERS: &str = "barriers of what a loop loads";

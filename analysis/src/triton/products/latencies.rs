@@ -43,7 +43,11 @@ type Defined<'a> = FxHashMap<ValueId, &'a Op>;
 impl Stager<'_> {
     /// What is known of the copies that a loop keeps; `None` where its rounds do not overlap.
     pub(super) fn staged(&self, body: &Block, stages: i64, is_told: bool) -> Option<FxHashMap<ValueId, Staging>> {
-        if stages < 2 || self.machine.has_no_tensor_cores() || body.ops.iter().any(super::has_loop) {
+        if stages < 2
+            || self.machine.has_no_tensor_cores()
+            || body.ops.iter().any(super::has_loop)
+            || is_kept_in_order(body)
+        {
             return None;
         }
         let before = u64::try_from(stages - 1).unwrap_or(1);
@@ -401,6 +405,13 @@ fn swizzled_as(tile: &Tile, along: usize, k_width: u64, is_along_k: bool) -> Ord
 
 fn is_load(op: &Op) -> bool {
     op.name == "load" || matches!(op.kind, Kind::StagedLoad { .. })
+}
+
+/// Rounds of a loop in which threads wait for each other or print do not overlap (`isSafeToPipeline` in `ScheduleLoops.cpp`).
+fn is_kept_in_order(body: &Block) -> bool {
+    let mut is_kept = false;
+    body.each(&mut |op| is_kept |= matches!(op.name, "debug_barrier" | "device_print"));
+    is_kept
 }
 
 /// What the blocks of an operation take from around it.

@@ -16,10 +16,12 @@ mod columns;
 mod copies;
 mod latencies;
 mod operands;
+mod places;
 
 pub use columns::columns_of_results;
 use latencies::Staging;
 use operands::{Brought, Lies};
+use places::Places;
 
 /// What products run on.
 #[derive(Debug, Clone, Copy)]
@@ -104,6 +106,7 @@ fn stage_all(program: &mut Program, machine: &Machine) -> bool {
         through_descriptor: FxHashSet::default(),
         tiles: FxHashMap::default(),
         made_at: FxHashMap::default(),
+        places: Places::of(&body),
         within: Vec::new(),
         counted: Vec::new(),
         flat: 0,
@@ -233,6 +236,7 @@ struct Stager<'p> {
     tiles: FxHashMap<ValueId, ValueId>,
     /// Where a value is computed.
     made_at: FxHashMap<ValueId, Site>,
+    places: Places,
     /// What is computed in each of the loops around, innermost last, and whether they count.
     within: Vec<FxHashSet<ValueId>>,
     counted: Vec<bool>,

@@ -267,7 +267,7 @@ impl Stager<'_> {
             let sooner = Bytes::Between(0, size.high(), Reason::new(OPERAND));
             let sooner = self.operand_buffer(op, operand, sooner);
             ops.extend(read_back(&sooner));
-            self.behind.entry(operand.root).or_default().push(sooner);
+            self.put(operand.root, sooner);
         }
         let made = self.operand_buffer(op, operand, size);
         self.remember((operand.root, lies), operand, product, &made);
@@ -449,7 +449,7 @@ impl Stager<'_> {
         op.operands.extend(&made.results);
         let from = self.leaves.get(&operand.root).map_or(operand.root, |leaf| leaf.0);
         match self.made_at.contains_key(&from) {
-            true => self.behind.entry(from).or_default().push(made),
+            true => self.put(from, made),
             false => ops.push(made),
         }
     }
@@ -499,24 +499,39 @@ impl Stager<'_> {
             if self.is_entangled(operand.root) { Bytes::Between(0, size.high(), Reason::new(OPERAND)) } else { size };
         let made = self.operand_buffer(op, operand, size);
         self.remember(key, operand, product, &made);
+        let mut read = None;
         if is_made && matches!(lies, Lies::Swizzled { .. }) && self.is_read_before_while(operand.root) {
-            self.hoisted.extend(read_back(&made).map(|read| (operand.root, read)));
+            read = read_back(&made);
         } else {
             op.operands.extend(&made.results);
         }
         // What a loop carries is there when a round starts.
-        let is_carried = self.within.last().is_some_and(|within| within.contains(&operand.root));
+        let is_of_round = self.within.last().is_some_and(|within| within.contains(&operand.root));
         // A result that is seen from the other side is brought to registers where it is turned.
         let is_turned_result = operand.is_turned && self.of_products.contains(&operand.root);
-        let from = match lies {
-            Lies::Swizzled { .. } if is_turned_result => operand.value,
-            _ => operand.root,
-        };
-        match (is_made, lies) {
-            (true, _) => self.behind.entry(from).or_default().push(made),
-            (false, Lies::InPlace(_)) if is_carried => self.starts.push(made),
-            (false, _) => ops.push(made),
+        let id = op.results.first().copied().unwrap_or(ValueId(u32::MAX));
+        match lies {
+            Lies::Swizzled { .. } if is_made && is_turned_result => self.put(operand.value, made),
+            Lies::Swizzled { .. } if is_made && self.places.is_written_between(operand.root, id) => {
+                if is_of_round || self.within.is_empty() {
+                    ops.push(made);
+                } else {
+                    self.hoisted.push((operand.root, made));
+                }
+            }
+            Lies::InPlace(_) if is_made && self.places.is_written_between(operand.root, operand.value) => {
+                self.put(operand.value, made);
+            }
+            Lies::InPlace(_) if !is_made && is_of_round => self.starts.push(made),
+            _ if is_made => self.put(operand.root, made),
+            _ => ops.push(made),
         }
+        self.hoisted.extend(read.map(|read| (operand.root, read)));
+    }
+
+    /// Fills a buffer right behind what gives a value.
+    fn put(&mut self, from: ValueId, made: Op) {
+        self.behind.entry(from).or_default().push(made);
     }
 
     /// Whether products take a tile in several ways, among others: which of those share a buffer is not modelled.
