@@ -95,6 +95,8 @@ fn stage_all(program: &mut Program, machine: &Machine) -> bool {
         elementwise: FxHashSet::default(),
         sums: FxHashMap::default(),
         cast_of: FxHashMap::default(),
+        scaled: FxHashSet::default(),
+        constants: FxHashSet::default(),
         leaves: FxHashMap::default(),
         least_bits: FxHashMap::default(),
         operands_of: FxHashMap::default(),
@@ -114,6 +116,7 @@ fn stage_all(program: &mut Program, machine: &Machine) -> bool {
         hoisted: Vec::new(),
         behind: FxHashMap::default(),
         starts: Vec::new(),
+        left: Vec::new(),
         has_short: false,
     };
     stager.read(&body);
@@ -215,6 +218,10 @@ struct Stager<'p> {
     sums: FxHashMap<ValueId, Vec<ValueId>>,
     /// The one load that a tensor is computed of, element by element and of nothing else.
     cast_of: FxHashMap<ValueId, ValueId>,
+    /// Those of them that are computed with numbers which are not known when the kernel is compiled.
+    scaled: FxHashSet<ValueId>,
+    /// Numbers that are.
+    constants: FxHashSet<ValueId>,
     /// The first of the loads that a tensor is computed of, and the bytes of the largest one.
     leaves: FxHashMap<ValueId, (ValueId, u64)>,
     /// Bits of the narrowest elements that a tensor is made of.
@@ -250,6 +257,8 @@ struct Stager<'p> {
     behind: FxHashMap<ValueId, Vec<Op>>,
     /// Buffers of operands that are there when a round of the innermost loop starts.
     starts: Vec<Op>,
+    /// The buffer of the left side of the product at hand, where it comes to registers through it.
+    left: Vec<ValueId>,
     /// Some loop whose rounds overlap has hardly more of them than are taken out of it.
     has_short: bool,
 }
@@ -307,6 +316,9 @@ impl Stager<'_> {
             self.operands_of.insert(result, [left, right]);
             return;
         }
+        if matches!(op.kind, Kind::Constant) {
+            self.constants.insert(result);
+        }
         let narrowest = op.operands.iter().filter_map(|operand| self.least_bits.get(operand)).min().copied();
         if let Some(load) = loads.get(&result) {
             self.leaves.insert(result, (result, load.tile.bytes()));
@@ -336,6 +348,11 @@ impl Stager<'_> {
             && let Some(&load) = self.cast_of.get(of)
         {
             self.cast_of.insert(result, load);
+            let is_number =
+                |it: &ValueId| matches!(types[it.0 as usize], Type::Scalar { .. }) && !self.constants.contains(it);
+            if self.scaled.contains(of) || op.operands.iter().any(is_number) {
+                self.scaled.insert(result);
+            }
         }
     }
 
@@ -523,16 +540,22 @@ fn has_loop(op: &Op) -> bool {
         || op.kind.blocks().iter().any(|block| block.ops.iter().any(has_loop))
 }
 
-/// What reads a buffer and lets go of it.
+/// What reads a buffer that is made there and lets go of it.
 fn read_back(alloc: &Op) -> Option<Op> {
-    matches!(alloc.kind, Kind::Allocation(_)).then(|| Op {
+    matches!(alloc.kind, Kind::Allocation(_)).then(|| let_go(alloc, alloc.results[0]))
+}
+
+/// What reads a buffer, where another operation is, and lets go of it.
+fn let_go(at: &Op, buffer: ValueId) -> Op {
+    Op {
         name: "local_dealloc",
+        at: at.at,
         effect: Effect::Writes,
-        operands: alloc.results.clone(),
+        operands: vec![buffer],
         results: Vec::new(),
+        identity: at.identity,
         kind: Kind::Plain,
-        ..alloc.clone()
-    })
+    }
 }
 
 impl Tile {

@@ -4,7 +4,9 @@
 
 use super::super::program::{Bytes, Op, Product, Tile, Use, ValueId, bytes_of};
 use super::latencies::Taker;
-use super::{BARRIER_BYTES, COPIES, Holds, Loop, OF_REGISTERS, OPERAND, Stager, Unit, in_place_alignment, read_back};
+use super::{
+    BARRIER_BYTES, COPIES, Holds, Loop, OF_REGISTERS, OPERAND, Stager, Unit, in_place_alignment, let_go, read_back,
+};
 use crate::finding::Reason;
 
 /// How an operand lies in shared memory: equal ones of one tensor are one buffer.
@@ -66,6 +68,7 @@ impl Stager<'_> {
         if unit != Unit::Tcgen05 || self.computes_otherwise(unit) {
             self.convert_result(ops, &mut op, product);
         }
+        self.left.clear();
         for nth in 0..2 {
             let Some(&value) = op.operands.get(nth) else { continue };
             let (root, is_turned) = self.root(value);
@@ -329,7 +332,13 @@ impl Stager<'_> {
         }
         if let (Some(&load), false) = (self.cast_of.get(&operand.root), operand.is_turned) {
             let is_here = self.within.last().is_none_or(|within| within.contains(&load));
+            let is_scaled = self.scaled.contains(&operand.root);
             return match operand.holds {
+                // Such a number keeps it from being brought there before it is computed (`hoistConvertDotOperand`).
+                _ if is_scaled && is_here && !is_alone && !is_widened && !self.is_entangled(load) => {
+                    let lies = self.swizzled_for(op, &operand, product);
+                    self.keep(ops, op, &operand, product, (lies, Bytes::Exactly(bytes)));
+                }
                 Some(Holds::Surely) => {}
                 None | Some(Holds::Not)
                     if is_here && !is_alone && !self.through_descriptor.contains(&load) && !self.is_entangled(load) =>
@@ -504,6 +513,9 @@ impl Stager<'_> {
             read = read_back(&made);
         } else {
             op.operands.extend(&made.results);
+            if operand.nth == 0 && matches!(lies, Lies::Swizzled { .. }) {
+                self.left.extend(&made.results);
+            }
         }
         // What a loop carries is there when a round starts.
         let is_of_round = self.within.last().is_some_and(|within| within.contains(&operand.root));
@@ -514,6 +526,9 @@ impl Stager<'_> {
             Lies::Swizzled { .. } if is_made && is_turned_result => self.put(operand.value, made),
             Lies::Swizzled { .. } if is_made && self.places.is_written_between(operand.root, id) => {
                 if is_of_round || self.within.is_empty() {
+                    if operand.nth == 1 {
+                        self.left_is_read(ops, op);
+                    }
                     ops.push(made);
                 } else {
                     self.hoisted.push((operand.root, made));
@@ -527,6 +542,12 @@ impl Stager<'_> {
             _ => ops.push(made),
         }
         self.hoisted.extend(read.map(|read| (operand.root, read)));
+    }
+
+    /// The left side comes to the registers before the right side is brought to shared memory only where the product takes it.
+    fn left_is_read(&mut self, ops: &mut Vec<Op>, op: &mut Op) {
+        op.operands.retain(|operand| !self.left.contains(operand));
+        ops.extend(self.left.drain(..).map(|buffer| let_go(op, buffer)));
     }
 
     /// Fills a buffer right behind what gives a value.
@@ -596,7 +617,7 @@ impl Stager<'_> {
             if holds == Some(Holds::Surely) && source.is_some_and(|source| source.is_direct) {
                 continue;
             }
-            let loaded = source.map_or(0, |source| self.program.loads[&source.load].tile.bytes());
+            let loaded = self.leaves.get(&operand).map_or(0, |leaf| leaf.1);
             // What is computed may be brought there before it is cast.
             let computed = if source.is_some() { 0 } else { bytes_of(&tile.shape, tile.bits.max(32)) };
             let most = self.padded(tile.bytes().max(loaded).max(computed)).high();

@@ -918,6 +918,9 @@ impl Tracer<'_> {
         if name == "inline_asm_elementwise" {
             let given = args.get(2, "args").and_then(Value::elements).map(<[Value]>::to_vec).unwrap_or_default();
             let which = identity(args.get(0, "asm").map(super::python::text));
+            if matches!(args.get(4, "is_pure"), Some(Value::Bool(false))) {
+                self.effect(frame, expr, "inline_asm", ids(&given));
+            }
             return match args.get(3, "dtype") {
                 Some(Value::Dtype(dtype)) => self.each_as(frame, expr, name, which, &given, Some(*dtype)),
                 Some(dtypes) if dtypes.elements().is_some() => {

@@ -240,12 +240,16 @@ impl Tracer<'_> {
             let two = self.as_in(frame, at, two, &one);
             let mut leaves_two = Vec::new();
             two.leaves(&mut leaves_two);
-            if leaves_one.len() != leaves_two.len() || std::mem::discriminant(&one) != std::mem::discriminant(&two) {
+            let is_other = leaves_one.len() != leaves_two.len()
+                || std::mem::discriminant(&one) != std::mem::discriminant(&two)
+                || is_unknown && shape(&one) != shape(&two);
+            if is_other {
                 yields_then.truncate(start.min(yields_then.len()));
                 yields_then.resize(yields_otherwise.len(), ValueId(0));
                 frame.names.insert(name.clone(), unknown(format!("`{name}` differs between the branches of an `if`")));
                 continue;
             }
+            let one = if is_unknown { of_either(one, &two) } else { one };
             yields_otherwise.extend(leaves_two.iter().map(|&(id, _)| id));
             let ids: Vec<ValueId> = leaves_one.iter().map(|&(_, of)| self.new_value(of)).collect();
             for ((&id, &(one, _)), &(two, _)) in ids.iter().zip(&leaves_one).zip(&leaves_two) {
@@ -838,6 +842,26 @@ fn assigned(ast: &Ast, body: &[StmtId]) -> Vec<Rc<str>> {
     let mut found = BTreeSet::new();
     visit(ast, body, &mut found);
     found.into_iter().collect()
+}
+
+fn shape(value: &Value) -> Option<&[u64]> {
+    match value {
+        Value::Tensor(tensor) => Some(&tensor.shape),
+        _ => None,
+    }
+}
+
+/// What is one of two values. Elements that are of one type or another are of any, and lie wherever.
+fn of_either(one: Value, two: &Value) -> Value {
+    match (one, two) {
+        (Value::Tensor(one), Value::Tensor(two)) if one.dtype != two.dtype => {
+            Value::Tensor(Tensor { dtype: Dtype::ANY, layout: Registers::Flexible, ..one })
+        }
+        (Value::Scalar(one), Value::Scalar(two)) if one.dtype != two.dtype => {
+            Value::Scalar(Scalar { dtype: Dtype::ANY, ..one })
+        }
+        (one, _) => one,
+    }
 }
 
 /// Whether two values are the same, and not merely alike.

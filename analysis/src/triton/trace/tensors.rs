@@ -818,18 +818,14 @@ fn dtype_method(dtype: Dtype, name: &str) -> Option<Value> {
         "is_fp8" => dtype.is_float8(),
         "is_floating" => dtype.is_floating(),
         "is_int" => is_int,
-        "is_fp16" => dtype.name == "float16",
         "is_bf16" => dtype.name == "bfloat16",
-        "is_fp32" => dtype.name == "float32",
-        "is_fp64" => dtype.name == "float64",
-        "is_int8" => dtype.name == "int8",
-        "is_uint8" => dtype.name == "uint8",
-        "is_int32" => dtype.name == "int32",
-        "is_int64" => dtype.name == "int64",
+        "is_fp8e4nv" | "is_fp8e4b8" | "is_fp8e4b15" | "is_fp8e5" | "is_fp8e5b16" | "is_fp16" | "is_fp32"
+        | "is_fp64" => dtype.name.strip_prefix("float") == name.strip_prefix("is_fp"),
+        "is_int8" | "is_int16" | "is_int32" | "is_int64" | "is_uint8" | "is_uint16" | "is_uint32" | "is_uint64" => {
+            Some(dtype.name) == name.strip_prefix("is_")
+        }
         "is_int1" | "is_bool" => dtype.bits == 1,
         "is_ptr" => dtype.is_pointer(),
-        "is_fp8e4nv" => dtype.name == "float8e4nv",
-        "is_fp8e5" => dtype.name == "float8e5",
         "is_int_signed" => dtype.name.starts_with("int"),
         "is_int_unsigned" => dtype.name.starts_with("uint"),
         "is_standard_floating" => dtype.is_floating() && dtype.bits >= 16,
