@@ -374,7 +374,8 @@ impl Stager<'_> {
             return fate;
         }
         let result = flow.converted(id);
-        if let &[(by, _)] = flow.uses_of(result)
+        if acc.is_none()
+            && let &[(by, _)] = flow.uses_of(result)
             && let Some(sum) = flow.sum(by).filter(|_| is_handed_on(by))
             && let Some(fate) = sum.operands.iter().filter(|&&it| it != result).find_map(|&it| fate_of(it))
         {
@@ -397,7 +398,7 @@ impl Stager<'_> {
                 let other = sum.operands.iter().find(|&&it| it != result)?;
                 Some((flow.unconverted(*other), sum.results[0]))
             });
-            of_sum.or_else(|| Some((flow.unconverted(*operands.get(2)?), *id)))
+            operands.get(2).map(|&acc| (flow.unconverted(acc), *id)).or(of_sum)
         };
         let steps: Vec<_> = products.iter().filter_map(|product| Some((product.0, step(product)?))).collect();
         let by_start: FxHashMap<ValueId, ValueId> = steps.iter().map(|(_, step)| *step).collect();

@@ -115,6 +115,7 @@ fn stage_all(program: &mut Program, machine: &Machine) -> bool {
         flat_stages: None,
         hoisted: Vec::new(),
         behind: FxHashMap::default(),
+        given_back: FxHashMap::default(),
         starts: Vec::new(),
         left: Vec::new(),
         has_short: false,
@@ -255,6 +256,8 @@ struct Stager<'p> {
     hoisted: Vec<(ValueId, Op)>,
     /// Buffers of operands that are read while the loop goes on: they are filled as soon as there is something to fill them with.
     behind: FxHashMap<ValueId, Vec<Op>>,
+    /// By a loop's first result, what gives back its copies: what is brought to shared memory of its results is there before.
+    given_back: FxHashMap<ValueId, Vec<Op>>,
     /// Buffers of operands that are there when a round of the innermost loop starts.
     starts: Vec<Op>,
     /// The buffer of the left side of the product at hand, where it comes to registers through it.
@@ -399,9 +402,14 @@ impl Stager<'_> {
                     self.flat -= u32::from(is_flat);
                     self.flat_stages = told;
                     self.put_hoisted(&mut ops);
+                    let made: Vec<ValueId> = copies.iter().flat_map(|copy| copy.results.clone()).collect();
                     match self.flat > 0 {
                         true => self.hoisted.extend(copies.into_iter().map(|copy| (ValueId(u32::MAX), copy))),
                         false => ops.extend(copies),
+                    }
+                    if let Some(&result) = op.results.first().filter(|_| !self.machine.is_amd()) {
+                        let given_back = made.into_iter().map(|copy| let_go(&op, copy)).collect();
+                        self.given_back.insert(result, given_back);
                     }
                     ops.push(op);
                 }
@@ -482,8 +490,11 @@ impl Stager<'_> {
             work::spend(1);
             op.kind.blocks_mut().into_iter().for_each(|inner| self.put_behind(inner));
             let made: Vec<Op> = op.results.iter().filter_map(|it| self.behind.remove(it)).flatten().collect();
+            let given_back = op.results.first().and_then(|result| self.given_back.remove(result));
+            let is_alone = made.is_empty();
             ops.push(op);
             ops.extend(made);
+            ops.extend(given_back.into_iter().flatten().filter(|_| !is_alone));
         }
         block.ops = ops;
     }

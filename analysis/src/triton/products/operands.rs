@@ -2,6 +2,8 @@
 //! multiply them (`AccelerateMatmul.cpp`, `OptimizeDotOperands.cpp`, `ReduceDataDuplication.cpp`). Each is filled right behind what it is made of,
 //! and equal ones are one (`ReorderInstructions.cpp`, `LoopAwareCSE`).
 
+use rustc_hash::FxHashSet;
+
 use super::super::program::{Bytes, Op, Product, Tile, Use, ValueId, bytes_of};
 use super::latencies::Taker;
 use super::{
@@ -466,7 +468,7 @@ impl Stager<'_> {
     /// What is loaded goes through shared memory at once, before anything is computed of it.
     fn pass(&mut self, operand: &Operand, product: &Product, load: ValueId) {
         let key = (load, Lies::Passing);
-        if self.brought.contains_key(&key) {
+        if self.brought.get(&key).is_some_and(|found| found.nth == operand.nth) {
             return;
         }
         let Some(tile) = self.program.loads.get(&load).map(|load| load.tile.clone()) else { return };
@@ -476,7 +478,8 @@ impl Stager<'_> {
         self.remember(key, operand, product, &made);
         let read = read_back(&made);
         let behind = self.behind.entry(load).or_default();
-        behind.push(made);
+        // Where both sides take it, both are brought there before one is read.
+        behind.insert(0, made);
         behind.extend(read);
     }
 
@@ -504,8 +507,14 @@ impl Stager<'_> {
                 Holds::Perhaps => self.uncertain(ops, op, operand, size.high()),
             };
         }
-        let size =
-            if self.is_entangled(operand.root) { Bytes::Between(0, size.high(), Reason::new(OPERAND)) } else { size };
+        // What products outside of a loop take as well is read in front of it, if they take it in one layout.
+        let elsewhere = |within: &FxHashSet<ValueId>| {
+            let is_elsewhere = |taker: &Taker| !within.contains(&taker.product);
+            !within.contains(&operand.root) && self.takers(operand.root).0.iter().any(is_elsewhere)
+        };
+        let is_shared = matches!(lies, Lies::Swizzled { .. }) && self.within.last().is_some_and(elsewhere);
+        let is_open = is_shared || self.is_entangled(operand.root);
+        let size = if is_open { Bytes::Between(0, size.high(), Reason::new(OPERAND)) } else { size };
         let made = self.operand_buffer(op, operand, size);
         self.remember(key, operand, product, &made);
         let mut read = None;
@@ -618,8 +627,10 @@ impl Stager<'_> {
                 continue;
             }
             let loaded = self.leaves.get(&operand).map_or(0, |leaf| leaf.1);
-            // What is computed may be brought there before it is cast.
-            let computed = if source.is_some() { 0 } else { bytes_of(&tile.shape, tile.bits.max(32)) };
+            // What is computed may be brought there before it is cast, and threads multiply numbers of the result's type.
+            let is_small = product.result.shape.iter().any(|&length| length < 16);
+            let is_cast = source.is_none() || is_small;
+            let computed = if is_cast { bytes_of(&tile.shape, tile.bits.max(32)) } else { 0 };
             let most = self.padded(tile.bytes().max(loaded).max(computed)).high();
             let size = Bytes::Between(0, most, Reason::new(OPERAND));
             let at = self.made_at.get(&operand).copied().unwrap_or(op.at);
