@@ -1,0 +1,18 @@
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(a, b, c, out, s, T, BC: tl.constexpr, BK: tl.constexpr, BV: tl.constexpr):
+    rows = tl.arange(0, BK)
+    inner = tl.arange(0, BC)
+    columns = tl.arange(0, BV)
+    state = tl.zeros([BK, BV], dtype=tl.float32)
+    for t in range(T):
+        o = t * BC + inner
+        x = tl.load(a + rows[:, None] * BC + o[None, :])
+        y = tl.load(b + rows[:, None] * BC + o[None, :])
+        v = tl.load(c + o[:, None] * BV + columns[None, :])
+        first = tl.dot(x, v)
+        state += tl.dot(y, v, first)
+    tl.store(out + rows[:, None] * BV + columns[None, :], state)
