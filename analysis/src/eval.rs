@@ -255,6 +255,8 @@ const DEEPEST: u32 = 100;
 const LONGEST: usize = 4096;
 /// What comes to more values than these counts as unknown.
 const MOST_WORK: usize = 1 << 19;
+/// Values that are made in the time in which a class or a function is looked up, and its fields or parameters are given their values.
+const VALUES_A_CALL: usize = 256;
 /// Values within one that are copied in the time of a step.
 const VALUES_A_STEP: u64 = 8;
 

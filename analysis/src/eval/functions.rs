@@ -8,7 +8,9 @@ use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param, ParamKind, St
 
 use super::arithmetic::binary;
 use super::builtins::is_builtin;
-use super::{Argument, Constant, Evaluator, Scope, Weighed, choice, held, methods, records, split, unknown};
+use super::{
+    Argument, Constant, Evaluator, Scope, VALUES_A_CALL, Weighed, choice, held, methods, records, split, unknown,
+};
 use crate::finding::Reason;
 use crate::work;
 
@@ -20,6 +22,7 @@ pub(super) const LOCALS_A_STEP: u64 = 64;
 
 /// `name(args)` of a function of this file or of one that it imports.
 pub(super) fn call(caller: &Evaluator, name: &str, args: &[Arg]) -> Constant {
+    caller.count(VALUES_A_CALL);
     let Some(source) = caller.scope.function(name) else {
         return unknown(format!("calls `{name}`, which tilefit does not evaluate"));
     };

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Stmt, StmtId};
 
-use super::{Argument, Assumption, Constant, Evaluator, FunctionSource, Parts, Scope, Weighed, functions, unknown};
+use super::{
+    Argument, Assumption, Constant, Evaluator, FunctionSource, Parts, Scope, VALUES_A_CALL, Weighed, functions, unknown,
+};
 use crate::finding::Reason;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +44,7 @@ pub(super) fn member(object: Constant, name: &str) -> Option<Constant> {
 
 /// `Config(rows=64, …)` of a class that the decorator `dataclass` gives its constructor.
 pub(super) fn construct(caller: &Evaluator, name: &str, args: &[Arg]) -> Constant {
+    caller.count(VALUES_A_CALL);
     let Some((class, class_scope)) = caller.scope.class(name) else {
         return unknown(format!("`{name}` is not a class"));
     };
