@@ -97,7 +97,7 @@ impl Overlapping<'_> {
         let stages = u64::try_from(stages).ok().filter(|&stages| stages > 1)?;
         let hands_on = |value: &ValueId| body.params.contains(value) || self.arguments.contains(value);
         let yields = body.ops.last().map(|last| last.operands.as_slice()).unwrap_or_default();
-        if body.ops.iter().any(is_loop) || has_barrier(body) || yields.iter().any(hands_on) {
+        if body.ops.iter().any(is_loop) || body.is_kept_in_order() || yields.iter().any(hands_on) {
             return None;
         }
         let within = defined_in(body);
@@ -271,13 +271,6 @@ fn between(least: u64, most: u64, reason: &str) -> Bytes {
 
 fn is_loop(op: &Op) -> bool {
     matches!(op.kind, Kind::For { .. } | Kind::While { .. })
-}
-
-/// All threads wait for each other somewhere in a block.
-fn has_barrier(block: &Block) -> bool {
-    let mut has = false;
-    block.each(&mut |op| has |= op.name == "debug_barrier");
-    has
 }
 
 fn is_load(op: &Op) -> bool {

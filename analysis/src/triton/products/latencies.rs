@@ -46,7 +46,7 @@ impl Stager<'_> {
         if stages < 2
             || self.machine.has_no_tensor_cores()
             || body.ops.iter().any(super::has_loop)
-            || is_kept_in_order(body)
+            || body.is_kept_in_order()
         {
             return None;
         }
@@ -405,13 +405,6 @@ fn swizzled_as(tile: &Tile, along: usize, k_width: u64, is_along_k: bool) -> Ord
 
 fn is_load(op: &Op) -> bool {
     op.name == "load" || matches!(op.kind, Kind::StagedLoad { .. })
-}
-
-/// Rounds of a loop in which threads wait for each other or print do not overlap (`isSafeToPipeline` in `ScheduleLoops.cpp`).
-fn is_kept_in_order(body: &Block) -> bool {
-    let mut is_kept = false;
-    body.each(&mut |op| is_kept |= matches!(op.name, "debug_barrier" | "device_print"));
-    is_kept
 }
 
 /// What the blocks of an operation take from around it.
