@@ -153,9 +153,11 @@ export async function author({ page, url, project, ok, shot, setTheme }) {
   ok(await eventually(async () => (await marked()) === 2), "matching lines are marked in both", await marked());
   await shot("8-code");
   // From the other side: the last line belongs to no statement. By keys, since clicks that follow each other select words and lines.
-  // A click that falls into a layout that still settles does not focus the editor, so both are done until they are heard.
+  // A click that falls into a layout that still settles does not focus the editor, and a hover may lie over the line, so all is done until it is heard.
   const atEndOfCode = async () => {
-    await line("TSTORE").click();
+    await page.mouse.move(0, 0);
+    await page.keyboard.press("Escape");
+    await line("TSTORE").click({ timeout: 3_000 });
     await page.waitForTimeout(1_000);
     await page.keyboard.press("Control+End");
     await page.waitForTimeout(1_000);
