@@ -16,7 +16,7 @@ use super::columns::aligned;
 use super::projects::Projects;
 use super::source::{self, Source};
 use super::which::{Kernels, no_kernels};
-use super::workers;
+use super::workers::{self, isolated};
 use crate::files;
 use crate::imports::Imports;
 use crate::notebook::in_cell;
@@ -99,35 +99,50 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         config.devices.extend(&devices);
     }));
     let (paths, mut failures) = files::find(&arguments.paths, &projects);
-    let mut files = Vec::new();
+    let mut report = Report { schema: 2, files: Vec::new(), contradicted: 0 };
+    if arguments.format == Format::Csv {
+        print(CSV_HEAD);
+    }
+    let bar = workers::bar(paths.len());
+    bar.tick();
+    let mut between = "";
+    let mut take = |done: Result<Option<OfFile>, String>| {
+        bar.inc(1);
+        match done {
+            Err(message) => failures.push(message),
+            Ok(None) => {}
+            Ok(Some(file)) => {
+                report.contradicted += contradicted(&file.kernels);
+                match arguments.format {
+                    Format::Table => {
+                        bar.suspend(|| print(&format!("{between}{}", tables(&file))));
+                        between = "\n";
+                    }
+                    Format::Csv => bar.suspend(|| print(&csv(&file))),
+                    Format::Json => report.files.push(file),
+                }
+            }
+        }
+    };
     let mut imports = Imports::new(&OnDisk);
     for (project, together) in projects.each(&paths) {
         for together in together.chunks(FILES_TOGETHER) {
             let sources = Source::read_all_and_confirm(together, &project.config, asking.as_mut(), &mut imports);
             let each = together.iter().zip(sources);
-            workers::in_order(
-                each,
-                |(path, source)| Ok::<_, String>(of_file(arguments, path, &source?)),
-                |done| match done {
-                    Err(message) => failures.push(message),
-                    Ok(Some(file)) => files.push(file),
-                    Ok(None) => {}
-                },
-            );
+            let work = |(path, source): (&PathBuf, Result<Source, String>)| {
+                isolated(path, || Ok(of_file(arguments, path, &source?)))
+            };
+            workers::in_order(each, work, &mut take);
         }
     }
+    bar.finish_and_clear();
     failures.extend(projects.problems());
-    let contradicted = contradicted(files.iter().flat_map(|of| &of.kernels));
-    match arguments.format {
-        Format::Table => {
-            let tables = files.iter().flat_map(|of| of.kernels.iter().map(|kernel| table(&of.file, kernel)));
-            print(&tables.collect::<Vec<_>>().join("\n"));
-        }
-        Format::Csv => print(&csv(&files)),
-        Format::Json => match serde_json::to_string(&Report { schema: 2, files, contradicted }) {
+    let contradicted = report.contradicted;
+    if arguments.format == Format::Json {
+        match serde_json::to_string(&report) {
             Ok(json) => print(&format!("{json}\n")),
             Err(error) => return fail(&format!("the table cannot be written as JSON: {error}")),
-        },
+        }
     }
     failures.iter().for_each(|failure| complain(failure));
     match (failures.is_empty(), contradicted) {
@@ -138,8 +153,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 /// How many of the configurations of some kernels the compiler contradicts, on all devices together.
-fn contradicted<'k>(kernels: impl Iterator<Item = &'k KernelConfigurations>) -> usize {
-    let cells = kernels.flat_map(|kernel| &kernel.configurations).flat_map(|row| &row.on).flatten();
+fn contradicted(kernels: &[KernelConfigurations]) -> usize {
+    let cells = kernels.iter().flat_map(|kernel| &kernel.configurations).flat_map(|row| &row.on).flatten();
     cells.filter(|on| on.is_contradicted()).count()
 }
 
@@ -176,6 +191,11 @@ fn by_bytes(rows: Vec<ConfigurationView>) -> Vec<ConfigurationView> {
     written.into_iter().flatten().collect()
 }
 
+/// One for each kernel, an empty line between them.
+fn tables(of: &OfFile) -> String {
+    of.kernels.iter().map(|kernel| table(&of.file, kernel)).collect::<Vec<_>>().join("\n")
+}
+
 fn table(file: &str, kernel: &KernelConfigurations) -> String {
     let place = format!("{}:{}: {}", in_cell(file, kernel.cell), kernel.line, kernel.kernel);
     let is_known = |row: &ConfigurationView| row.on.iter().flatten().any(OnDevice::is_known);
@@ -200,14 +220,14 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
     }
     let fitting: Vec<String> =
         kernel.devices.iter().enumerate().map(|(nth, device)| fitting(kernel, nth, device)).collect();
-    let contradicted = match contradicted(std::iter::once(kernel)) {
+    let contradicted = match contradicted(std::slice::from_ref(kernel)) {
         0 => String::new(),
         count => format!("; the compiler contradicts {count}"),
     };
     let lacks = kernel.lacks.iter().map(|lacks| format!("  {lacks}\n"));
     let assumes = kernel.assumes.iter().map(|assumed| format!("  assumes: {assumed}\n"));
     let below: String = lacks.chain(assumes).collect();
-    format!("{place}: {}{contradicted}\n{}{below}", fitting.join(", "), aligned(&rows))
+    format!("{place}: {}{contradicted}\n{}{below}", fitting.join("; "), aligned(&rows))
 }
 
 /// Why a configuration has no numbers: what the compiler refuses, and what is not known but for the value of a parameter.
@@ -217,20 +237,17 @@ fn why(row: &ConfigurationView) -> Option<&str> {
     row.on.iter().flatten().find(is_why).and_then(|on| on.reason.as_deref())
 }
 
-/// `7 of 9 fit sm_90, of 1 it depends, 1 is not known`
+/// `7 of 9 fit sm_90, 1 depends, 1 unknown`; `sm_90: 1 depends` where none is known to fit or not to
 fn fitting(kernel: &KernelConfigurations, nth: usize, device: &str) -> String {
     let written = kernel.configurations.iter().filter(|row| !row.possible);
     let verdict = |row: &ConfigurationView| row.on[nth].as_ref().map_or("unknown", |on| on.verdict);
     let count = |wanted: &str| written.clone().filter(|row| verdict(row) == wanted).count();
     let (fits, exceeds, all) = (count("fits"), count("exceeds"), written.clone().count());
-    let mut parts = Vec::new();
-    if fits + exceeds > 0 {
-        parts.push(format!("{fits} of {all} fit {device}"));
-    }
-    parts.extend((count("depends") > 0).then(|| format!("of {} it depends", count("depends"))));
-    parts.extend((count("refused") > 0).then(|| format!("{} refused", count("refused"))));
-    parts.extend((count("unknown") > 0).then(|| format!("{} not known", count("unknown"))));
-    parts.join(", ")
+    let first = if fits + exceeds > 0 { format!("{fits} of {all} fit {device}, ") } else { format!("{device}: ") };
+    let others = ["depends", "refused", "unknown"].map(|verdict| (count(verdict), verdict));
+    let others = others.into_iter().filter(|(count, _)| *count > 0).map(|(count, verdict)| format!("{count} {verdict}"));
+    let others = others.collect::<Vec<_>>().join(", ");
+    (first + &others).trim_end_matches([',', ' ']).to_owned()
 }
 
 /// Bytes, verdict, blocks.
@@ -261,12 +278,12 @@ fn amount(low: u64, high: Option<u64>) -> String {
     }
 }
 
-fn csv(files: &[OfFile]) -> String {
-    let mut text =
-        "file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed,possible,reason,predicted_low,predicted_high,assumes\n"
-            .to_owned();
-    let kernels = files.iter().flat_map(|of| of.kernels.iter().map(|kernel| (&of.file, kernel)));
-    for (file, kernel) in kernels {
+const CSV_HEAD: &str = "file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed,possible,reason,predicted_low,predicted_high,assumes\n";
+
+/// The rows of a file, without a head.
+fn csv(of: &OfFile) -> String {
+    let mut text = String::new();
+    for kernel in &of.kernels {
         for row in &kernel.configurations {
             let values: Vec<_> = row.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
             for (device, on) in kernel.devices.iter().zip(&row.on) {
@@ -274,7 +291,7 @@ fn csv(files: &[OfFile]) -> String {
                 let predicted = on.predicted.as_ref();
                 let number = |value: Option<u64>| value.map_or(String::new(), |value| value.to_string());
                 let cells = [
-                    in_cell(file, kernel.cell),
+                    in_cell(&of.file, kernel.cell),
                     kernel.line.to_string(),
                     kernel.kernel.clone(),
                     values.join(" "),

@@ -1,10 +1,14 @@
-//! Many files at a time, their results in order.
+//! Many files at a time, their results in order, and a bar that says how many are done.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::STACK_BYTES;
 
@@ -50,4 +54,17 @@ pub(super) fn in_order<I: Send, R: Send>(
             }
         }
     });
+}
+
+/// A bar on a terminal, nothing elsewhere.
+pub(super) fn bar(files: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} files");
+    ProgressBar::new(files as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// A bug that one file brings out does not keep the others from being checked.
+pub(super) fn isolated<T>(path: &Path, work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(format!("{}: tilefit failed on this file, which is a bug; please report it", path.display()))
+    })
 }

@@ -105,7 +105,7 @@ def total(x, y, N: tl.constexpr):
 fn every_configuration_has_a_row() {
     let root = directory("configs", &[("total.py", TUNED.as_bytes())]);
     expect![[r#"
-        total.py:8: total: 2 of 2 fit sm_90, 2 of 2 fit sm_86
+        total.py:8: total: 2 of 2 fit sm_90; 2 of 2 fit sm_86
           N    num_warps  sm_90        blocks  sm_86        blocks
           256  8          <= 32  fits  32      <= 32  fits  32      shown
           512  4          <= 16  fits  32      <= 16  fits  32

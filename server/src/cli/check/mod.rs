@@ -11,13 +11,11 @@ mod sarif;
 mod watch;
 
 use std::collections::{HashMap, HashSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::{Diagnostic, KernelSummary};
@@ -31,7 +29,7 @@ use super::Planning;
 use super::projects::Projects;
 use super::source::{self, Source};
 use super::which::Kernels;
-use super::workers;
+use super::workers::{self, isolated};
 use crate::files;
 use crate::imports::Imports;
 use crate::terminal::{self, FAILURE, complain, fail, print, print_styled, warn};
@@ -133,7 +131,7 @@ fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
     let (files, failures) = files::find(&arguments.paths, &projects);
     let mut run = Run { found: files.len(), failures, ..Run::default() };
     let shown = Shown::of(arguments, files.len());
-    let progress = progress(if arguments.quiet { 0 } else { files.len() });
+    let progress = workers::bar(if arguments.quiet { 0 } else { files.len() });
     progress.tick();
     if arguments.fix {
         // What is fixed in one file may be imported by the others.
@@ -235,12 +233,6 @@ impl Shown {
     }
 }
 
-/// A bar on a terminal, nothing elsewhere.
-fn progress(files: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} files");
-    ProgressBar::new(files as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
 /// What has come out of all files.
 #[derive(Default)]
 struct Run {
@@ -318,13 +310,6 @@ struct Checked {
 /// Whether it is not known what a kernel takes.
 fn is_partial(kernel: &KernelSummary) -> bool {
     matches!(kernel.status, "partial" | "not-modelled")
-}
-
-/// A bug that one file brings out does not keep the others from being checked.
-fn isolated<T>(path: &Path, work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(format!("{}: tilefit failed on this file, which is a bug; please report it", path.display()))
-    })
 }
 
 /// Files of a workspace for machines, in the form of `--format json`: findings of this severity and above. `name` is how readers know a file.
