@@ -28,7 +28,7 @@ import kernel_writer
 
 TENSOR_MEMORY = 512
 BAD = ("EXACT-WRONG", "BOUND-WRONG", "REFUSED-FITS", "FALSE-ERROR", "FALSE-FITS", "CAPACITY", "TMEM-WRONG")
-ORDER = BAD + ("exact", "inside", "no-bound", "absent", "refused-ok", "tmem-exact", "tmem-inside", "tmem-absent")
+ORDER = BAD + ("exact", "inside", "no-bound", "absent", "refused-ok", "assumed-otherwise", "tmem-exact", "tmem-inside", "tmem-absent")
 
 
 # ---- the oracle ----------------------------------------------------------------------------------------------------------
@@ -141,6 +141,17 @@ def verdicts(case, plan):
     return found
 
 
+def assumes_otherwise(case, plan):
+    """Whether a plan rests on element types, each named, of other widths than those that the compiler was asked about"""
+    for said in plan.get("assumes", []):
+        about = re.match(r"the elements of (.*?) have (\d+) bits", said)
+        for name in re.findall(r"`(\w+)`", about.group(1)) if about else []:
+            width = re.search(r"\d+", case["signature"].get(name, ""))
+            if width and width.group() != about.group(2):
+                return True
+    return False
+
+
 def of_shared(case, shared):
     if shared is None:
         return "absent"
@@ -170,7 +181,10 @@ def cell_result(args, folder, path, record, n, case):
     with open(planned_file, "w") as out:
         out.write(text)
     plan, why = planned(args.bin, planned_file, record["kernel"])
-    found = verdicts(case, plan) if plan else ["refused-ok" if case["error"] else "absent"]
+    if plan and assumes_otherwise(case, plan):
+        found = ["assumed-otherwise"]
+    else:
+        found = verdicts(case, plan) if plan else ["refused-ok" if case["error"] else "absent"]
     spaces = (plan or {}).get("spaces", {})
     return dict(path=path, case=n, kind=record.get("kind"), target=case["target"], verdicts=found, why=why, truth=case.get("shared"), limit=case.get("limit"), error=case["error"],
                 said=bounds(spaces.get("smem")), tmem=case.get("tmem_columns"), tmem_said=bounds(spaces.get("tmem")), status=(plan or {}).get("status"), text=text)

@@ -14,7 +14,7 @@ use crate::tlx::language::has_tlx;
 use crate::triton::assumed::Assumed;
 use crate::triton::device::Compiler;
 use crate::triton::heuristics;
-use crate::triton::language;
+use crate::triton::language::{self, Dtype};
 use crate::triton::possible::{Range, ranges};
 use crate::triton::scenario::{self, Scenario};
 use crate::triton::trace::{Dialect, language_path};
@@ -107,7 +107,41 @@ pub(super) fn laid_out_within<'db>(
     let scenario = &heuristics::chosen(scenario, ast, imports(db, unit.file(db)), &UnitScope::new(db, unit));
     let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
     let compiler = scenario.compiler.or(Some(Compiler::V3_9));
-    traced(db, unit, scenario, (arch, compiler), dialect, BTreeMap::new(), limits)
+    let follow = |scenario: &Scenario| traced(db, unit, scenario, (arch, compiler), dialect, BTreeMap::new(), limits);
+    let first = follow(scenario)?;
+    with_usual_elements(&first, scenario, &follow).or(Some(first))
+}
+
+/// Pointers whose types are assumed at most, one after the other.
+const MOST_ASSUMED: usize = 8;
+
+/// The kernel where the pointers that operands of products are loaded through have the usual elements, which no one says; `None` where there are no such
+/// pointers, or the compiler refuses that.
+fn with_usual_elements(
+    first: &TracedKernel,
+    scenario: &Scenario,
+    follow: &dyn Fn(&Scenario) -> Option<TracedKernel>,
+) -> Option<TracedKernel> {
+    let (mut scenario, mut steps, mut elements) = (scenario.clone(), first.steps, BTreeMap::new());
+    let (mut usual, mut found) = (first.usual.clone(), None);
+    while !usual.is_empty() && elements.len() < MOST_ASSUMED {
+        for (name, dtype) in usual {
+            scenario = scenario.where_it_is(&name, &dtype.constant(), "what is usual");
+            elements.insert(name, dtype);
+        }
+        let kernel = follow(&scenario).filter(|kernel| kernel.is_planned && kernel.refusal().is_none())?;
+        steps += kernel.steps;
+        usual = kernel.usual.clone();
+        found = Some(kernel);
+    }
+    let mut kernel = found?;
+    let mut by_bits: BTreeMap<u32, (Vec<String>, Dtype)> = BTreeMap::new();
+    for (name, dtype) in elements {
+        by_bits.entry(dtype.bits).or_insert_with(|| (Vec::new(), dtype)).0.push(name);
+    }
+    kernel.assumed.extend(by_bits.into_values().map(|(names, dtype)| Assumed::Elements(names, dtype)));
+    kernel.steps = steps;
+    Some(kernel)
 }
 
 /// The least bytes and columns that a kernel takes whatever the options are that its plan assumes; `None` where that is not known.
@@ -142,7 +176,7 @@ pub(super) fn least(
             Assumed::Device(..) => continue,
             Assumed::Warps(_) => with(|way, warps| way.num_warps = Some(warps), &[1, 2, 4, 8, 16, 32]),
             Assumed::Stages(_) => with(|way, stages| way.num_stages = Some(stages), &FEWEST_STAGES),
-            Assumed::Number(..) => return None,
+            Assumed::Number(..) | Assumed::Elements(..) => return None,
         };
     }
     if traced.steps.saturating_mul(ways.len() as u64) > possible::STEPS {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::confirm::{Asked, Question};
 use crate::eval::Constant;
+use crate::triton::assumed::Assumed;
 use crate::triton::device::Arch;
 use crate::triton::language::Dtype;
 use crate::triton::possible;
@@ -88,7 +89,9 @@ fn with_examples<'db>(
     if whole == *scenario && kernel.traced.untyped.is_empty() {
         return Some(whole);
     }
-    for name in laid_out(db, unit, kernel.dialect, &whole)?.untyped.into_keys() {
+    let traced = laid_out(db, unit, kernel.dialect, &whole)?;
+    whole = with_assumed_elements(&whole, &traced);
+    for name in traced.untyped.into_keys() {
         let element = Dtype::from_name("fp32")?.constant();
         whole.values.entry(name).or_insert((element, "an example".to_owned()));
     }
@@ -116,6 +119,7 @@ fn question_of<'db>(
         }
     }
     in_order(syntax(db, unit), &mut missing);
+    let scenario = &with_assumed_elements(scenario, traced);
     if !missing.is_empty() {
         let names: Vec<_> = missing.iter().map(|(name, _)| format!("`{name}`")).collect();
         let words: Vec<_> = missing.iter().map(|(name, example)| format!("{name}={example}")).collect();
@@ -172,6 +176,18 @@ fn question_of<'db>(
         }
     }
     Ok(question)
+}
+
+/// A scenario with the element types that a plan assumes.
+fn with_assumed_elements(scenario: &Scenario, traced: &TracedKernel) -> Scenario {
+    let mut scenario = scenario.clone();
+    for assumed in &traced.assumed {
+        let Assumed::Elements(names, dtype) = assumed else { continue };
+        for name in names {
+            scenario = scenario.where_it_is(name, &dtype.constant(), "what is usual");
+        }
+    }
+    scenario
 }
 
 /// What a parameter is given.

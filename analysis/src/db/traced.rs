@@ -42,6 +42,8 @@ pub(crate) struct TracedKernel {
     pub(crate) findings: Vec<Finding>,
     /// Parameters that are no numbers, and whose types nobody says, each with an example.
     pub(crate) untyped: BTreeMap<String, &'static str>,
+    /// Those of them that an operand of a product is loaded through, with the element type that is usual there.
+    pub(crate) usual: BTreeMap<String, language::Dtype>,
     /// Parameters without values that decide which statements the kernel has.
     pub(crate) undecided: BTreeSet<String>,
     pub(crate) arch: Arch,
@@ -149,6 +151,7 @@ pub(super) fn traced<'db>(
                 let (other, theirs) = follow(&Launch { open_loops, ..launch.clone() });
                 planned = planned.or(&theirs, OPEN_LOOPS);
                 trace.untyped.extend(other.untyped);
+                trace.usual.extend(other.usual);
                 trace.undecided.extend(other.undecided);
                 trace.numbers.extend(other.numbers);
                 let is_new = |note: &Note| !trace.notes.iter().any(|known| known.reason == note.reason);
@@ -163,13 +166,14 @@ pub(super) fn traced<'db>(
         Err(failure) => {
             let finding = failure.finding(ast.name(function.name).unwrap_or_default(), name_origin);
             let (program, functions) = (Program::default(), vec![None]);
-            let (untyped, numbers, undecided) = Default::default();
+            let (untyped, usual, numbers, undecided) = Default::default();
             let trace = Trace {
                 program,
                 notes: Vec::new(),
                 findings: vec![finding],
                 functions,
                 untyped,
+                usual,
                 numbers,
                 undecided,
                 open_loops: 0,
@@ -197,6 +201,7 @@ pub(super) fn traced<'db>(
         notes: trace.notes,
         findings: trace.findings,
         untyped: trace.untyped,
+        usual: trace.usual,
         undecided: trace.undecided,
         arch,
         assumed,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::device::Arch;
+use super::language::Dtype;
 
 /// Something that a plan takes for given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub enum Assumed {
     Stages(i64),
     /// An argument that what is in shared memory hangs on is a number of this type.
     Number(String, &'static str),
+    /// Pointers that operands of products are loaded through lead to elements of as many bits as this type has: those of the other operand, or 16.
+    Elements(Vec<String>, Dtype),
 }
 
 /// Why one device is taken rather than another.
@@ -35,6 +38,7 @@ impl Assumed {
             Assumed::Stages(1) => "1 stage".to_owned(),
             Assumed::Stages(stages) => format!("{stages} stages"),
             Assumed::Number(name, dtype) => format!("{name}: {dtype}"),
+            Assumed::Elements(names, dtype) => format!("{}: {} bits", names.join(", "), dtype.bits),
         }
     }
 }
@@ -50,6 +54,14 @@ impl fmt::Display for Assumed {
             Assumed::Warps(_) => write!(f, "the kernel has {} (no number is given)", self.short()),
             Assumed::Stages(_) => write!(f, "loops have {} (no number is given)", self.short()),
             Assumed::Number(name, dtype) => write!(f, "`{name}` is an {dtype} (no type is given)"),
+            Assumed::Elements(names, dtype) => {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                let (names, bits) = (names.join(", "), dtype.bits);
+                write!(
+                    f,
+                    "the elements of {names} have {bits} bits, as operands of products mostly do (no type is given)"
+                )
+            }
         }
     }
 }
@@ -72,5 +84,11 @@ mod tests {
         assert_eq!(mark(&[]), "");
         assert_eq!(mark(&[Assumed::Device(arch, Hint::Nothing), Assumed::Warps(4)]), " · assumes sm_100, 4 warps");
         assert_eq!(Assumed::Stages(3).to_string(), "loops have 3 stages (no number is given)");
+        let elements = Assumed::Elements(vec!["a".to_owned(), "b".to_owned()], Dtype::named("float16"));
+        assert_eq!(mark(std::slice::from_ref(&elements)), " · assumes a, b: 16 bits");
+        assert_eq!(
+            elements.to_string(),
+            "the elements of `a`, `b` have 16 bits, as operands of products mostly do (no type is given)"
+        );
     }
 }

@@ -245,7 +245,8 @@ fn fitting(kernel: &KernelConfigurations, nth: usize, device: &str) -> String {
     let (fits, exceeds, all) = (count("fits"), count("exceeds"), written.clone().count());
     let first = if fits + exceeds > 0 { format!("{fits} of {all} fit {device}, ") } else { format!("{device}: ") };
     let others = ["depends", "refused", "unknown"].map(|verdict| (count(verdict), verdict));
-    let others = others.into_iter().filter(|(count, _)| *count > 0).map(|(count, verdict)| format!("{count} {verdict}"));
+    let others =
+        others.into_iter().filter(|(count, _)| *count > 0).map(|(count, verdict)| format!("{count} {verdict}"));
     let others = others.collect::<Vec<_>>().join(", ");
     (first + &others).trim_end_matches([',', ' ']).to_owned()
 }

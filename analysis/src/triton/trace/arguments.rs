@@ -144,12 +144,16 @@ impl Tracer<'_> {
         Some(pointer)
     }
 
-    /// Why the element type of a tile is not known; `None` where it is, or no argument can say it.
-    pub(super) fn open_type(&self, tile: &Tensor) -> Option<Reason> {
-        if tile.dtype != Dtype::ANY {
+    /// Why the element type of an operand of a product is not known; `None` where it is, or no argument can say it.
+    pub(super) fn open_type(&mut self, operand: &Tensor, other: &Tensor) -> Option<Reason> {
+        if operand.dtype != Dtype::ANY {
             return None;
         }
-        let led = self.led.get(&tile.id).and_then(|name| self.untyped.get_key_value(&**name));
+        let led = self.led.get(&operand.id).and_then(|name| self.untyped.get_key_value(&**name));
+        if let Some((name, _)) = led {
+            let usual = if other.dtype == Dtype::ANY { Dtype::named("float16") } else { other.dtype };
+            self.usual.entry(name.clone()).or_insert(usual);
+        }
         let (name, example) = led.or_else(|| self.untyped.iter().next())?;
         let remedy = Remedy::Value { param: name.clone(), example };
         Some(Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy)))

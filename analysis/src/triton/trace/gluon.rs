@@ -738,7 +738,8 @@ impl Tracer<'_> {
         if self.check_product(frame, expr, [&one, &two], args) {
             return unknown("a product that the compiler refuses");
         }
-        if let Some(reason) = [&one, &two].into_iter().find_map(|side| self.open_type(side)) {
+        let sides = [(&one, &two), (&two, &one)];
+        if let Some(reason) = sides.into_iter().find_map(|(side, other)| self.open_type(side, other)) {
             return self.unknown_call(frame, expr, reason, args);
         }
         self.product(frame, expr, [&one, &two], args)

@@ -36,6 +36,7 @@ use tilefit_syntax::BlockKey;
 use tilefit_syntax::ast::{Ast, ExprId, Function as FunctionSyntax, Stmt};
 
 use super::axis_info::AxisInfo;
+use super::language::Dtype;
 use super::layouts::{Hardware, Layout};
 use super::possible::flags;
 use super::program::{
@@ -168,6 +169,8 @@ pub struct Trace {
     pub functions: Vec<Option<BlockKey>>,
     /// Parameters of which nobody says what they are, and that are no numbers, each with an example of what to say.
     pub untyped: BTreeMap<String, &'static str>,
+    /// Those of them that an operand of a product is loaded through, with the element type that is usual there.
+    pub usual: BTreeMap<String, Dtype>,
     /// Parameters whose type nobody says and that what is in shared memory hangs on, with the type of a number that each is taken for.
     pub numbers: BTreeMap<String, &'static str>,
     /// Parameters without values that decide which statements the kernel has.
@@ -271,6 +274,7 @@ impl<'a> Tracer<'a> {
             is_overlapped: false,
             untold: FxHashMap::default(),
             untyped: BTreeMap::new(),
+            usual: BTreeMap::new(),
             led: FxHashMap::default(),
             counted: FxHashMap::default(),
             numbers_in_memory: BTreeSet::new(),
@@ -339,6 +343,8 @@ struct Tracer<'a> {
     untold: FxHashMap<ValueId, Rc<str>>,
     /// Those of them that turned out to be no numbers, each with an example.
     untyped: BTreeMap<String, &'static str>,
+    /// Those that an operand of a product is loaded through, with the element type that is usual there.
+    usual: BTreeMap<String, Dtype>,
     /// What is loaded through one of those, and what is computed from that, by its name.
     led: FxHashMap<ValueId, Rc<str>>,
     /// Integers of 32 bits that are computed from one of them, which may have 64, by its name.
@@ -502,8 +508,8 @@ impl Tracer<'_> {
         let numbers = self.numbers_in_memory.iter().map(|name| (name.to_string(), "i32"));
         let numbers = numbers.chain(self.floats.iter().map(|name| (name.to_string(), "fp32")));
         let numbers = numbers.filter(|(name, _)| !self.untyped.contains_key(name)).collect();
-        let Tracer { program, notes, findings, functions, untyped, undecided, open_loops, .. } = self;
-        Trace { program, notes, findings, functions, untyped, numbers, undecided, open_loops }
+        let Tracer { program, notes, findings, functions, untyped, usual, undecided, open_loops, .. } = self;
+        Trace { program, notes, findings, functions, untyped, usual, numbers, undecided, open_loops }
     }
 
     /// What nobody needs is not there when the compiler chooses the layouts of products.
