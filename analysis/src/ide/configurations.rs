@@ -28,6 +28,8 @@ pub struct KernelConfigurations {
     pub line: usize,
     /// The kernel's own device first.
     pub devices: Vec<&'static str>,
+    /// How many fit each device: `7 of 9 fit sm_90, 1 depends, 1 unknown; 9 of 9 fit sm_100`
+    pub summary: String,
     /// What nothing says and the numbers rest on; the device that is assumed is the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumes: Vec<String>,
@@ -121,15 +123,36 @@ pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<
     let is_open = |on: &OnDevice| !on.is_known() && on.verdict == Verdict::Unknown.name();
     let is_lacking =
         configurations.iter().filter(|row| !row.possible).flat_map(|row| row.on.first()).flatten().any(is_open);
+    let devices: Vec<&'static str> = table.devices.iter().map(|device| device.name()).collect();
+    let summary: Vec<String> =
+        devices.iter().enumerate().map(|(nth, device)| fitting(&configurations, nth, device)).collect();
     Some(KernelConfigurations {
         kernel: context.qualified_name(placed.unit, standing.name),
         cell: context.cell(placed.start),
         line: context.line(placed.range(standing.at).start),
-        devices: table.devices.iter().map(|device| device.name()).collect(),
+        devices,
+        summary: summary.join("; "),
         assumes: assumes(context, placed),
         lacks: is_lacking.then(|| code_lens::lacking(context, placed)).flatten(),
         configurations,
     })
+}
+
+/// `7 of 9 fit sm_90, 1 depends, 1 unknown`; `sm_90: 1 depends` where none is known to fit or not to
+fn fitting(rows: &[ConfigurationView], nth: usize, device: &str) -> String {
+    let written = rows.iter().filter(|row| !row.possible);
+    let verdict = |row: &ConfigurationView| row.on[nth].as_ref().map_or(Verdict::Unknown.name(), |on| on.verdict);
+    let count = |wanted: Verdict| written.clone().filter(|row| verdict(row) == wanted.name()).count();
+    let (fits, exceeds, all) = (count(Verdict::Fits), count(Verdict::Exceeds), written.clone().count());
+    let others = [Verdict::Depends, Verdict::Refused, Verdict::Unknown].map(|verdict| (count(verdict), verdict.name()));
+    let others =
+        others.into_iter().filter(|(count, _)| *count > 0).map(|(count, verdict)| format!("{count} {verdict}"));
+    let others = others.collect::<Vec<_>>().join(", ");
+    match fits + exceeds {
+        0 => format!("{device}: {others}"),
+        _ if others.is_empty() => format!("{fits} of {all} fit {device}"),
+        _ => format!("{fits} of {all} fit {device}, {others}"),
+    }
 }
 
 /// What nothing says of a kernel and its numbers rest on.

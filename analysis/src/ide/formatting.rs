@@ -109,6 +109,16 @@ pub(crate) fn range(start: u64, end: u64, unit: &str) -> String {
     if unit == "bytes" { format!("[{start:#x}, {end:#x})") } else { format!("[{start}, {end})") }
 }
 
+/// What is at least and at most so much: `98304`, `65536–98304`, `≥ 65536`; nothing where nothing is known.
+pub(crate) fn between((low, high): (u64, Option<u64>)) -> String {
+    match high {
+        Some(high) if high == low => low.to_string(),
+        Some(high) => format!("{low}–{high}"),
+        None if low == 0 => String::new(),
+        None => format!("≥ {low}"),
+    }
+}
+
 /// `a`, `a and b`, `a, b and c`
 pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();

@@ -12,7 +12,7 @@ use super::confirmation::{self, Confirmation};
 use super::diagnostics::configured;
 use super::language::{Amount, KernelView, Memory};
 use super::memory_map::CopyMark;
-use super::{Context, PlacedUnit};
+use super::{Context, PlacedUnit, formatting};
 
 /// One kernel; lines count from 1, sizes and addresses are bytes, `None` is what is not known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -240,6 +240,13 @@ pub struct ScenarioView {
     /// The same with its bounds.
     #[serde(skip)]
     pub(crate) came_to: CameTo,
+}
+
+impl ScenarioView {
+    /// Bytes of shared memory and columns of tensor memory: `98304`, `65536–98304`, `≥ 65536`; nothing where nothing is known.
+    pub fn amounts(&self) -> [String; 2] {
+        [self.came_to.smem, self.came_to.tmem].map(formatting::between)
+    }
 }
 
 /// What is said of a kernel here beside what all features know of it.

@@ -35,6 +35,8 @@ export interface KernelConfigurations {
   line: number;
   /** The kernel's own first. */
   devices: string[];
+  /** How many fit each device, in words. */
+  summary: string;
   /** What nothing says and the numbers rest on, a sentence each. */
   assumes?: string[];
   configurations: Configuration[];
@@ -123,22 +125,10 @@ export function detail(on: OnDevice | null, device: string): string {
   return `${device}: ${on.verdict}, ${share}${grouped(on.capacity)} bytes${columns}${predicted}`;
 }
 
-/** `9 of 12 fit sm_90; 4 do not fit sm_86`; what is not known is counted beside it: it must not read as if it did not fit. */
-export function caption({ devices, configurations }: KernelConfigurations): string {
-  const written = configurations.filter(({ possible }) => possible !== true);
-  const all = written.length;
-  const parts = devices.map((device, nth) => {
-    const count = (verdict: OnDevice["verdict"]): number =>
-      written.filter(({ on }) => (on[nth]?.verdict ?? "unknown") === verdict).length;
-    const [fits, exceeds, unknown] = [count("fits"), count("exceeds"), count("unknown")];
-    const open = unknown === 0 ? "" : ` (${unknown} unknown)`;
-    if (nth === 0 || (exceeds === 0 && fits < all)) {
-      return `${fits} of ${all} fit ${device}${open}`;
-    }
-    return exceeds === 0 ? `all fit ${device}` : `${exceeds} ${exceeds === 1 ? "does" : "do"} not fit ${device}${open}`;
-  });
+/** `9 of 12 fit sm_90, 1 depends; 4 of 12 fit sm_86`, and how many of them the compiler contradicts. */
+export function caption({ summary, configurations }: KernelConfigurations): string {
   const contradicted = configurations.flatMap(({ on }) => on).filter((on) => on?.predicted).length;
-  return [...parts, ...(contradicted > 0 ? [`the compiler contradicts ${contradicted}`] : [])].join("; ");
+  return [summary, ...(contradicted > 0 ? [`the compiler contradicts ${contradicted}`] : [])].join("; ");
 }
 
 /** A click on a head: ascending, then descending, then as in the source. */

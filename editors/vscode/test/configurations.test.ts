@@ -15,6 +15,7 @@ const kernel = (...configurations: Configuration[]): KernelConfigurations => ({
   kernel: "matmul",
   line: 12,
   devices: ["sm_90", "sm_86"],
+  summary: "1 of 1 fit sm_90",
   configurations,
 });
 const blocksOf = (rows: Configuration[]): (string | undefined)[] => rows.map(({ values }) => values.BLOCK);
@@ -44,13 +45,10 @@ test("a cell says in words how full the device is", () => {
   assert.equal(detail(on(0, null), "sm_90"), "sm_90: unknown, 232,448 bytes");
 });
 
-test("the caption counts what fits the kernel's own device, and what does not fit others", () => {
-  const [small, large] = [on(100), on(300_000)];
-  assert.equal(caption(kernel(row("1", small, small), row("2", small, large))), "2 of 2 fit sm_90; 1 does not fit sm_86");
-  assert.equal(caption(kernel(row("1", large, large), row("2", small, large))), "1 of 2 fit sm_90; 2 do not fit sm_86");
-  assert.equal(caption(kernel(row("1", small, small))), "1 of 1 fit sm_90; all fit sm_86");
-  assert.equal(caption(kernel(row("1", small, null), row("2", small, small))), "2 of 2 fit sm_90; 1 of 2 fit sm_86 (1 unknown)");
-  assert.equal(caption(kernel(row("1", on(0, null), large), row("2", large, on(0, null)))), "0 of 2 fit sm_90 (1 unknown); 1 does not fit sm_86 (1 unknown)");
+test("the caption says what fits, and what the compiler contradicts", () => {
+  assert.equal(caption(kernel(row("1", on(100)))), "1 of 1 fit sm_90");
+  const contradicted = on(100, 100, { predicted: { low: 200, high: 200, verdict: "fits" } });
+  assert.equal(caption(kernel(row("1", contradicted))), "1 of 1 fit sm_90; the compiler contradicts 1");
 });
 
 test("a column for each parameter, and two for each device", () => {

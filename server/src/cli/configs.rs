@@ -218,8 +218,6 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
         });
         rows.push(values.chain(cells).chain([mark.to_owned()]).collect());
     }
-    let fitting: Vec<String> =
-        kernel.devices.iter().enumerate().map(|(nth, device)| fitting(kernel, nth, device)).collect();
     let contradicted = match contradicted(std::slice::from_ref(kernel)) {
         0 => String::new(),
         count => format!("; the compiler contradicts {count}"),
@@ -227,7 +225,7 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
     let lacks = kernel.lacks.iter().map(|lacks| format!("  {lacks}\n"));
     let assumes = kernel.assumes.iter().map(|assumed| format!("  assumes: {assumed}\n"));
     let below: String = lacks.chain(assumes).collect();
-    format!("{place}: {}{contradicted}\n{}{below}", fitting.join("; "), aligned(&rows))
+    format!("{place}: {}{contradicted}\n{}{below}", kernel.summary, aligned(&rows))
 }
 
 /// Why a configuration has no numbers: what the compiler refuses, and what is not known but for the value of a parameter.
@@ -235,20 +233,6 @@ fn why(row: &ConfigurationView) -> Option<&str> {
     let is_open = |on: &OnDevice| on.verdict == "unknown" && !on.is_known() && on.needs.is_none();
     let is_why = |on: &&OnDevice| on.verdict == "refused" || is_open(on);
     row.on.iter().flatten().find(is_why).and_then(|on| on.reason.as_deref())
-}
-
-/// `7 of 9 fit sm_90, 1 depends, 1 unknown`; `sm_90: 1 depends` where none is known to fit or not to
-fn fitting(kernel: &KernelConfigurations, nth: usize, device: &str) -> String {
-    let written = kernel.configurations.iter().filter(|row| !row.possible);
-    let verdict = |row: &ConfigurationView| row.on[nth].as_ref().map_or("unknown", |on| on.verdict);
-    let count = |wanted: &str| written.clone().filter(|row| verdict(row) == wanted).count();
-    let (fits, exceeds, all) = (count("fits"), count("exceeds"), written.clone().count());
-    let first = if fits + exceeds > 0 { format!("{fits} of {all} fit {device}, ") } else { format!("{device}: ") };
-    let others = ["depends", "refused", "unknown"].map(|verdict| (count(verdict), verdict));
-    let others =
-        others.into_iter().filter(|(count, _)| *count > 0).map(|(count, verdict)| format!("{count} {verdict}"));
-    let others = others.collect::<Vec<_>>().join(", ");
-    (first + &others).trim_end_matches([',', ' ']).to_owned()
 }
 
 /// Bytes, verdict, blocks.

@@ -133,8 +133,8 @@ fn scenarios(kernel: &KernelPlan) -> String {
     for (i, scenario) in kernel.scenarios.iter().enumerate() {
         let number = format!("{}{}", i + 1, if scenario.selected { " *" } else { "" });
         let values = names.iter().map(|&name| scenario.values.get(name).cloned().unwrap_or_default());
-        let uses = [scenario.smem.to_string(), scenario.tmem.to_string(), scenario.verdict.to_owned()];
-        rows.push([number].into_iter().chain(values).chain(uses).collect());
+        let verdict = scenario.verdict.to_owned();
+        rows.push([number].into_iter().chain(values).chain(scenario.amounts()).chain([verdict]).collect());
     }
     aligned(&rows)
 }

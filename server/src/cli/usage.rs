@@ -57,9 +57,12 @@ fn bar(memory: &str, space: &SpacePlan, is_least: bool) -> String {
         return format!("{used}, no limit known");
     };
     let of = amount(memory, capacity);
-    // What is not bounded has no percentage: it may be anything.
-    let Some(most) = space.used.or(space.bounds.and_then(|bounds| bounds.high)) else {
-        return format!("{} {used:>9} of {of:<9}    ? %", "░".repeat(CELLS as usize));
+    // What is not bounded is as full as it is at least.
+    let (least, most) = match (space.used, space.bounds) {
+        (Some(used), _) => (least, used),
+        (None, Some(Bounds { high: Some(high), .. })) => (least, high),
+        (None, Some(Bounds { low, high: None })) if low > 0 => ("≥ ", low),
+        (None, _) => return format!("not known, of {of}"),
     };
     // Only a full memory looks full, only an empty one empty.
     let filled = match most {
@@ -136,6 +139,7 @@ mod tests {
         assert!(drawn(Some(131_072), None, true).ends_with("≥ 128 KiB of 184 KiB   ≥ 70 %"));
         let bounds = Some(Bounds { low: 32_768, high: Some(131_072) });
         assert!(drawn(None, bounds, false).ends_with(" 18–70 %"));
-        assert!(drawn(None, Some(Bounds { low: 32_768, high: None }), false).ends_with("? %"));
+        assert!(drawn(None, Some(Bounds { low: 32_768, high: None }), false).ends_with("≥ 32 KiB of 184 KiB   ≥ 18 %"));
+        assert!(drawn(None, Some(Bounds { low: 0, high: None }), false).ends_with("not known, of 184 KiB"));
     }
 }

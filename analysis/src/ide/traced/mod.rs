@@ -134,12 +134,7 @@ pub(in crate::ide) fn tile(
 
 /// `131,072`, `98,304–131,072`, `≥ 98,304`
 pub(in crate::ide) fn amount(total: &Total) -> String {
-    match total.high {
-        Some(high) if high == total.low => total.low.to_string(),
-        Some(high) => format!("{}–{high}", total.low),
-        None if total.low == 0 => "?".to_owned(),
-        None => format!("≥ {}", total.low),
-    }
+    formatting::between((total.low, total.high))
 }
 
 /// `SMEM 131136/232448 · TMEM 128/512`
@@ -152,8 +147,11 @@ pub(in crate::ide) fn title(traced: &TracedKernel) -> String {
     parts.join(" · ")
 }
 
-/// One memory of a title: `SMEM 240000/232448 ⚠ 7552 B over`.
+/// One memory of a title: `SMEM 240000/232448 ⚠ 7552 B over`, `SMEM not known`.
 pub(in crate::ide) fn part(memory: &str, amount: &str, low: u64, capacity: u64, unit: &str) -> String {
+    if amount.is_empty() {
+        return format!("{memory} not known");
+    }
     let over = formatting::over(low, capacity, unit).map_or_else(String::new, |over| format!(" ⚠ {over}"));
     format!("{memory} {amount}/{capacity}{over}")
 }

@@ -7,7 +7,7 @@ use crate::db::{ScenarioRow, ScenarioTable};
 use crate::eval::Constant;
 use crate::finding::Note;
 use crate::ide::plan_view::ScenarioView;
-use crate::ide::{Context, PlacedUnit};
+use crate::ide::{Context, PlacedUnit, formatting};
 
 /// Lines of the table in a hover.
 const MOST_LINES: usize = 24;
@@ -77,6 +77,7 @@ pub(in crate::ide) fn markdown(
     let heads: String = names.iter().map(|name| format!(" {name} |")).collect();
     let rules = "---|".repeat(names.len());
     let (fits, known) = table.fits;
+    let all = table.rows.len() + table.more - table.refused;
     let first = if table.is_cut { "the first " } else { "" };
     let refusals = match table.refused {
         0 => String::new(),
@@ -86,18 +87,32 @@ pub(in crate::ide) fn markdown(
         0 if table.refused == table.rows.len() + table.more => {
             writeln!(text, "\nThe compiler refuses every configuration.\n")
         }
-        0 => writeln!(text, "\nOf no configuration all sizes are known.{refusals}\n"),
-        known => writeln!(text, "\n{fits} of {first}{known} configurations of known size fit.{refusals}\n"),
+        0 => writeln!(text, "\nThe memory of no configuration is known.{refusals}\n"),
+        known if known == all => writeln!(text, "\n{fits} of {first}{all} configurations fit.{refusals}\n"),
+        known => writeln!(text, "\n{fits} of {first}{known} configurations that are known fit.{refusals}\n"),
     };
-    let _ = writeln!(text, "| |{heads} SMEM ≥ | TMEM | |\n|---|{rules}---|---|---|");
+    // A GPU without tensor memory, or a kernel that takes none, has no column for it.
+    let has_columns = table.rows.iter().any(|row| row.came_to.tmem != (0, Some(0)));
+    let (head, rule) = if has_columns { (" TMEM |", "---|") } else { ("", "") };
+    let _ = writeln!(text, "| |{heads} SMEM |{head} |\n|---|{rules}---|{rule}---|");
     for (row, view) in table.rows.iter().zip(&views).take(MOST_LINES) {
         let values: String =
             names.iter().map(|name| format!(" {} |", view.values.get(*name).map_or("?", String::as_str))).collect();
         let number = row.index + 1;
         let number = if view.selected { format!("**{number}**") } else { number.to_string() };
         let _ = match &view.refusal {
-            Some(refusal) => writeln!(text, "| {number} |{values} | | refused: {refusal} |"),
-            None => writeln!(text, "| {number} |{values} {} | {} | {} |", view.smem, view.tmem, view.verdict),
+            Some(refusal) if has_columns => writeln!(text, "| {number} |{values} | | refused: {refusal} |"),
+            Some(refusal) => writeln!(text, "| {number} |{values} | refused: {refusal} |"),
+            None => {
+                let columns =
+                    if has_columns { format!(" {} |", formatting::between(row.came_to.tmem)) } else { String::new() };
+                writeln!(
+                    text,
+                    "| {number} |{values} {} |{columns} {} |",
+                    formatting::between(row.came_to.smem),
+                    view.verdict
+                )
+            }
         };
     }
     let more = views.len().saturating_sub(MOST_LINES) + table.more;
