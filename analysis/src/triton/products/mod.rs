@@ -165,6 +165,24 @@ impl Machine {
     pub fn moves(&self, product: &Product) -> bool {
         !self.unit(product).is_asynchronous() && !self.has_no_tensor_cores()
     }
+
+    /// Whether a product and what it is added to become one: not where the author leaves sums of few bits to `wgmma`, which adds them up exactly now and
+    /// then (`Combine.td`).
+    pub fn adds(&self, product: &Product) -> bool {
+        let is_inexact = self.hardware.capability == 90 && product.operands[0].dtype.starts_with("float8");
+        !is_inexact || self.is_amd()
+    }
+
+    /// Whether what is computed in a loop for a side of a product stays in it, though it is the same in each round. `writes`: the loop does. Where it is
+    /// computed it is brought to shared memory, from which products read it, and that leaves the loop later, but not past a write; to tensor memory
+    /// it is brought in each round (`PromoteLHSToTMem.cpp`).
+    pub fn keeps(&self, product: &Product, nth: usize, writes: bool) -> bool {
+        match self.unit(product) {
+            Unit::Tcgen05 => nth == 0 || writes,
+            Unit::Wgmma => nth == 1 && writes,
+            Unit::TensorCores | Unit::Threads => false,
+        }
+    }
 }
 
 /// Whether something holds.
