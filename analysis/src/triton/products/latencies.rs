@@ -199,7 +199,11 @@ impl Stager<'_> {
         }
         let (takers, has_others) = self.takers(load);
         let orders: Vec<Order> = takers.iter().filter_map(|taker| self.order(load, taker)).collect();
-        let Some(&first) = orders.first() else { return Holds::Surely };
+        let Some(&first) = orders.first() else {
+            // What goes to several layouts has to agree in some way that is not modelled.
+            let is_converted = self.uses.get(&load).into_iter().flatten().any(|(by, _)| self.converted.contains(by));
+            return if is_converted { Holds::Perhaps } else { Holds::Surely };
+        };
         // What else is done with a tile of `mma` may need it in a layout that looks like an operand of another order.
         let is_in_place = matches!(first, Order::InPlace(_));
         if has_others && !is_in_place {

@@ -92,6 +92,7 @@ fn stage_all(program: &mut Program, machine: &Machine) -> bool {
         turned: FxHashSet::default(),
         made_of_turned: FxHashSet::default(),
         seen_of: FxHashMap::default(),
+        converted: FxHashSet::default(),
         elementwise: FxHashSet::default(),
         sums: FxHashMap::default(),
         cast_of: FxHashMap::default(),
@@ -231,6 +232,8 @@ struct Stager<'p> {
     made_of_turned: FxHashSet<ValueId>,
     /// What tensors that are others seen from another side are seen of.
     seen_of: FxHashMap<ValueId, ValueId>,
+    /// Tensors that are others in another layout.
+    converted: FxHashSet<ValueId>,
     /// Tensors that are computed element by element.
     elementwise: FxHashSet<ValueId>,
     /// What sums of products are sums of.
@@ -309,6 +312,9 @@ impl Stager<'_> {
                 if matches!(op.kind, Kind::StagedLoad { .. }) || is_view {
                     self.through_descriptor.insert(result);
                 }
+                if op.name == "convert_layout" {
+                    self.converted.insert(result);
+                }
                 if let ("permute", &[of]) = (op.name, op.operands.as_slice()) {
                     self.seen_of.insert(result, of);
                     self.turned.insert(result);
@@ -347,7 +353,8 @@ impl Stager<'_> {
             self.least_bits.insert(result, narrowest.unwrap_or(u32::MAX).min(load.tile.bits));
             return;
         }
-        let is_view = VIEWS.contains(&op.name);
+        // A conversion to another layout may be done of what is loaded instead, whatever that has of bits.
+        let is_view = VIEWS.contains(&op.name) || op.name == "convert_layout";
         if !is_elementwise && !is_view {
             return;
         }
