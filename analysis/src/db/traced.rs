@@ -18,7 +18,7 @@ use crate::triton::live_ranges::Rules;
 use crate::triton::overlap;
 use crate::triton::plan::{Planned, plan};
 use crate::triton::products::{self, Machine};
-use crate::triton::program::{Memory, Program};
+use crate::triton::program::{Memory, Product, Program};
 use crate::triton::reorder;
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::triton::simplify::simplify;
@@ -110,7 +110,9 @@ pub(super) fn traced<'db>(
         let are_sure = are_sure && !trace.program.is_guessed;
         let mut flat = None;
         if dialect.leaves_layouts() {
-            reorder::hoist(&mut trace.program, &|product| machine.moves(product));
+            reorder::add_to(&mut trace.program, &|product| machine.adds(product));
+            let keeps = |product: &Product, nth, writes| machine.keeps(product, nth, writes);
+            reorder::hoist(&mut trace.program, &|product| machine.moves(product), &keeps);
             simplify(&mut trace.program);
             if !trace.program.flattened.is_empty() {
                 flat = Some(compiled(trace.program.clone(), launch, &Machine { flattens: true, ..machine }, are_sure));

@@ -1,6 +1,8 @@
 //! What the compiler of TLX does to a program once nothing of it is left out: loads through descriptors get their buffers, and operations move
 //! (`lib/Dialect/TritonGPU/Transforms/ReorderInstructions.cpp`). Gluon leaves operations where they are.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::interleave;
@@ -166,8 +168,64 @@ fn rename(block: &mut Block, by: &dyn Fn(ValueId) -> Option<ValueId>) {
     }
 }
 
-/// Moves what is the same in each round of a loop in front of it. `moves`: whether a product may.
-pub fn hoist(program: &mut Program, moves: &dyn Fn(&Product) -> bool) {
+/// Puts products to which something is added where that is: the compiler makes both one product (`lib/Dialect/Triton/Transforms/Combine.cpp`). `adds`:
+/// whether a product can add to something.
+pub fn add_to(program: &mut Program, adds: &dyn Fn(&Product) -> bool) {
+    let Program { body, products, .. } = program;
+    let mut uses: FxHashMap<ValueId, u32> = FxHashMap::default();
+    body.each(&mut |op| op.operands.iter().for_each(|&operand| *uses.entry(operand).or_default() += 1));
+    let is_added =
+        |op: &Op| op.results.first().and_then(|id| products.get(id)).is_some_and(adds) && op.operands.len() == 2;
+    add_to_in(body, &uses, &is_added);
+}
+
+fn add_to_in(block: &mut Block, uses: &FxHashMap<ValueId, u32>, is_added: &dyn Fn(&Op) -> bool) {
+    let mut taker: FxHashMap<ValueId, usize> = FxHashMap::default();
+    for (at, op) in block.ops.iter_mut().enumerate() {
+        work::spend(1);
+        op.kind.blocks_mut().into_iter().for_each(|inner| add_to_in(inner, uses, is_added));
+        taker.extend(op.operands.iter().map(|&operand| (operand, at)));
+    }
+    // Products, and what brings those to another layout, that go in front of a sum: of two the one that is added.
+    let mut groups: Vec<(usize, Option<usize>, Vec<usize>)> = Vec::new();
+    for (at, _) in block.ops.iter().enumerate().filter(|(_, op)| is_added(op)) {
+        let (mut moved, mut last) = (Vec::new(), at);
+        while let [result] = block.ops[last].results[..]
+            && uses.get(&result) == Some(&1)
+            && let Some(&next) = taker.get(&result)
+        {
+            moved.push(last);
+            last = next;
+            match block.ops[last].name {
+                "convert_layout" => continue,
+                "add" => groups.push((last, block.ops[last].operands.iter().position(|of| *of == result), moved)),
+                _ => {}
+            }
+            break;
+        }
+    }
+    groups.sort_unstable();
+    let groups: BTreeMap<usize, Vec<usize>> = groups.into_iter().map(|(sum, _, moved)| (sum, moved)).collect();
+    let sums: FxHashMap<usize, usize> =
+        groups.iter().flat_map(|(&sum, moved)| moved.iter().map(move |&moved| (moved, sum))).collect();
+    let mut moved: BTreeMap<usize, Vec<Op>> = BTreeMap::new();
+    let mut ops = Vec::with_capacity(block.ops.len());
+    for (at, op) in std::mem::take(&mut block.ops).into_iter().enumerate() {
+        match sums.get(&at) {
+            Some(&sum) => moved.entry(sum).or_default().push(op),
+            None => {
+                ops.extend(moved.remove(&at).unwrap_or_default());
+                ops.push(op);
+            }
+        }
+    }
+    block.ops = ops;
+}
+
+/// Moves what is the same in each round of a loop in front of it. `moves`: whether a product may. `keeps`: whether what is computed for a side of a
+/// product stays in a loop, where its buffer is, given whether something is written in that.
+pub fn hoist(program: &mut Program, moves: &dyn Fn(&Product) -> bool, keeps: &dyn Fn(&Product, usize, bool) -> bool) {
+    let sides = sides(program);
     let Program { body, products, .. } = program;
     let mut takers: FxHashMap<ValueId, Vec<&'static str>> = FxHashMap::default();
     body.each(&mut |op| {
@@ -177,10 +235,36 @@ pub fn hoist(program: &mut Program, moves: &dyn Fn(&Product) -> bool) {
     });
     // What a product is added to has become a part of it before anything moves (`lib/Dialect/Triton/Transforms/Combine.cpp`).
     let is_added = |value| takers.get(&value).is_some_and(|takers| takers.as_slice() == ["add"]);
-    hoist_in(body, &|value| products.get(&value).is_some_and(|product| !moves(product) || is_added(value)));
+    hoist_in(body, &|value, writes| {
+        let is_kept = |&(product, nth): &(ValueId, usize)| keeps(&products[&product], nth, writes);
+        products.get(&value).is_some_and(|product| !moves(product) || is_added(value))
+            || sides.get(&value).into_iter().flatten().any(is_kept)
+    });
 }
 
-fn hoist_in(block: &mut Block, stays: &dyn Fn(ValueId) -> bool) {
+/// Of which products a value is a side that is computed, seen from whichever side.
+fn sides(program: &Program) -> FxHashMap<ValueId, Vec<(ValueId, usize)>> {
+    let mut seen_of: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+    let mut sides: FxHashMap<ValueId, Vec<(ValueId, usize)>> = FxHashMap::default();
+    program.body.each(&mut |op| {
+        let Some(&result) = op.results.first() else { return };
+        if let ("permute", Some(&of)) = (op.name, op.operands.first()) {
+            seen_of.insert(result, seen_of.get(&of).copied().unwrap_or(of));
+        }
+        if !program.products.contains_key(&result) {
+            return;
+        }
+        for (nth, operand) in op.operands.iter().take(2).enumerate() {
+            let side = seen_of.get(operand).copied().unwrap_or(*operand);
+            if !program.loads.contains_key(&side) {
+                sides.entry(side).or_default().push((result, nth));
+            }
+        }
+    });
+    sides
+}
+
+fn hoist_in(block: &mut Block, stays: &dyn Fn(ValueId, bool) -> bool) {
     let mut ops = Vec::with_capacity(block.ops.len());
     for mut op in std::mem::take(&mut block.ops) {
         work::spend(1);
@@ -196,7 +280,7 @@ fn hoist_in(block: &mut Block, stays: &dyn Fn(ValueId) -> bool) {
 }
 
 /// Takes out of a loop what does not hang on it. A load is taken out of a loop in which nothing is written.
-fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId) -> bool) -> Vec<Op> {
+fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId, bool) -> bool) -> Vec<Op> {
     let mut within: FxHashSet<ValueId> = FxHashSet::default();
     let mut writes = false;
     for block in looped.kind.blocks() {
@@ -217,7 +301,7 @@ fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId) -> bool) -> Vec<Op> {
                 Effect::Reads => op.name == "load" && !writes,
                 _ => false,
             };
-            let may = may && !op.results.iter().any(|&result| stays(result));
+            let may = may && !op.results.iter().any(|&result| stays(result, writes));
             let is_invariant = may && op.operands.iter().all(|operand| !within.contains(operand));
             if is_invariant {
                 op.results.iter().for_each(|result| {

@@ -411,7 +411,7 @@ pub(super) fn needed(body: &Block, values: usize) -> Vec<bool> {
     }
 }
 
-fn is_needed(op: &Op, needed: &[bool]) -> bool {
+pub(super) fn is_needed(op: &Op, needed: &[bool]) -> bool {
     writes(op) || op.results.iter().any(|result| needed[result.0 as usize])
 }
 

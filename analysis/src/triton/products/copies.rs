@@ -339,6 +339,8 @@ impl Stager<'_> {
                 Fate::Fresh | Fate::Other if keeps => Holds::Perhaps,
                 // Several rounds in one have accumulators of each other.
                 Fate::Rescaled if self.program.is_unrolled => Holds::Perhaps,
+                // They follow each other, and then hang on loads as a chain does.
+                Fate::Carried if self.program.is_unrolled && is_bare => Holds::Perhaps,
                 Fate::Carried | Fate::Rescaled => Holds::Surely,
                 // Of a chain, the rounds of all overlap where a load of one is staged.
                 Fate::Chained if is_bare => Holds::Not,

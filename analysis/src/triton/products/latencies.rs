@@ -111,9 +111,12 @@ impl Stager<'_> {
                     levels.insert(id, level);
                     level += 1;
                 }
-                let is_product = self.product(op).is_some();
-                let mut operands = op.operands.clone();
-                operands.truncate(if is_product { 2 } else { operands.len() });
+                // What a product is added to is a part of it, and not multiplied.
+                let mut operands = match self.is_added_to(op, defined) {
+                    Some(product) => vec![product],
+                    None => op.operands.clone(),
+                };
+                operands.truncate(if self.product(op).is_some() { 2 } else { operands.len() });
                 nested_operands(op, &mut operands);
                 open.extend(operands.into_iter().rev().map(|operand| (operand, level)));
             }
@@ -121,6 +124,23 @@ impl Stager<'_> {
         levels.retain(|_, level| *level < before);
         let deepest = levels.values().copied().max().unwrap_or(0);
         levels.into_keys().map(|load| (load, before / (deepest + 1))).collect()
+    }
+
+    /// The product that a sum becomes a part of, which goes on from what else there is: of two the one that is added.
+    fn is_added_to(&self, op: &Op, defined: &Defined) -> Option<ValueId> {
+        let product_of = |mut value: ValueId| {
+            while self.uses.get(&value).is_some_and(|uses| uses.len() == 1)
+                && let Some(op) = defined.get(&value)
+            {
+                match self.product(op) {
+                    Some(product) => return (op.operands.len() == 2 && self.machine.adds(product)).then_some(value),
+                    None if op.name == "convert_layout" => value = op.operands[0],
+                    None => return None,
+                }
+            }
+            None
+        };
+        op.operands.iter().rev().filter(|_| op.name == "add").find_map(|&value| product_of(value))
     }
 
     /// Whether the compiler may copy a load in the background, and all that take it agree how it lies in shared memory.
@@ -179,7 +199,11 @@ impl Stager<'_> {
         }
         let (takers, has_others) = self.takers(load);
         let orders: Vec<Order> = takers.iter().filter_map(|taker| self.order(load, taker)).collect();
-        let Some(&first) = orders.first() else { return Holds::Surely };
+        let Some(&first) = orders.first() else {
+            // What goes to several layouts has to agree in some way that is not modelled.
+            let is_converted = self.uses.get(&load).into_iter().flatten().any(|(by, _)| self.converted.contains(by));
+            return if is_converted { Holds::Perhaps } else { Holds::Surely };
+        };
         // What else is done with a tile of `mma` may need it in a layout that looks like an operand of another order.
         let is_in_place = matches!(first, Order::InPlace(_));
         if has_others && !is_in_place {

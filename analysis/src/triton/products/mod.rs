@@ -92,6 +92,7 @@ fn stage_all(program: &mut Program, machine: &Machine) -> bool {
         turned: FxHashSet::default(),
         made_of_turned: FxHashSet::default(),
         seen_of: FxHashMap::default(),
+        converted: FxHashSet::default(),
         elementwise: FxHashSet::default(),
         sums: FxHashMap::default(),
         cast_of: FxHashMap::default(),
@@ -165,6 +166,24 @@ impl Machine {
     pub fn moves(&self, product: &Product) -> bool {
         !self.unit(product).is_asynchronous() && !self.has_no_tensor_cores()
     }
+
+    /// Whether a product and what it is added to become one: not where the author leaves sums of few bits to `wgmma`, which adds them up exactly now and
+    /// then (`Combine.td`).
+    pub fn adds(&self, product: &Product) -> bool {
+        let is_inexact = self.hardware.capability == 90 && product.operands[0].dtype.starts_with("float8");
+        !is_inexact || self.is_amd()
+    }
+
+    /// Whether what is computed in a loop for a side of a product stays in it, though it is the same in each round. `writes`: the loop does. Where it is
+    /// computed it is brought to shared memory, from which products read it, and that leaves the loop later, but not past a write; to tensor memory
+    /// it is brought in each round (`PromoteLHSToTMem.cpp`).
+    pub fn keeps(&self, product: &Product, nth: usize, writes: bool) -> bool {
+        match self.unit(product) {
+            Unit::Tcgen05 => nth == 0 || writes,
+            Unit::Wgmma => nth == 1 && writes,
+            Unit::TensorCores | Unit::Threads => false,
+        }
+    }
 }
 
 /// Whether something holds.
@@ -213,6 +232,8 @@ struct Stager<'p> {
     made_of_turned: FxHashSet<ValueId>,
     /// What tensors that are others seen from another side are seen of.
     seen_of: FxHashMap<ValueId, ValueId>,
+    /// Tensors that are others in another layout.
+    converted: FxHashSet<ValueId>,
     /// Tensors that are computed element by element.
     elementwise: FxHashSet<ValueId>,
     /// What sums of products are sums of.
@@ -291,6 +312,9 @@ impl Stager<'_> {
                 if matches!(op.kind, Kind::StagedLoad { .. }) || is_view {
                     self.through_descriptor.insert(result);
                 }
+                if op.name == "convert_layout" {
+                    self.converted.insert(result);
+                }
                 if let ("permute", &[of]) = (op.name, op.operands.as_slice()) {
                     self.seen_of.insert(result, of);
                     self.turned.insert(result);
@@ -329,7 +353,8 @@ impl Stager<'_> {
             self.least_bits.insert(result, narrowest.unwrap_or(u32::MAX).min(load.tile.bits));
             return;
         }
-        let is_view = VIEWS.contains(&op.name);
+        // A conversion to another layout may be done of what is loaded instead, whatever that has of bits.
+        let is_view = VIEWS.contains(&op.name) || op.name == "convert_layout";
         if !is_elementwise && !is_view {
             return;
         }

@@ -137,10 +137,13 @@ impl Stager<'_> {
         let is_by_rows = is_loaded && self.program.loads[&operand.root].runs_along != Some(1);
         if operand.nth == 0 && is_by_rows && operand.holds != Some(Holds::Surely) {
             // It may be in tensor memory, which it is loaded for at once, or twice in shared memory: all through the loop where rounds overlap.
+            // What is loaded in front of the loop is brought there at once.
             let perhaps = || Bytes::Between(0, bytes, Reason::new(OPERAND));
             return (0..2).for_each(|_| match overlap {
-                Holds::Not => self.uncertain(ops, op, &operand, bytes),
-                _ => self.carried(op, &operand, (operand.root, Lies::Passing), product, perhaps()),
+                Holds::Surely | Holds::Perhaps if is_here => {
+                    self.carried(op, &operand, (operand.root, Lies::Passing), product, perhaps());
+                }
+                _ => self.uncertain(ops, op, &operand, bytes),
             });
         }
         if operand.nth == 0 && !is_loaded && is_here && !operand.is_turned {
@@ -162,8 +165,17 @@ impl Stager<'_> {
         }
         // Its rounds overlap: what is loaded has a buffer before the loop and one in it, what is computed one before it.
         let key = (operand.root, Lies::InPlace(self.runs_along_in_place(&operand, operand.tile.bits < 32)));
+        let passing = (operand.root, Lies::Passing);
         if let Some(found) = self.brought.get(&key) {
             op.operands.push(found.buffer);
+            // A product whose rounds do not overlap has brought there what is loaded in each round; before the loop there is none so far.
+            if is_loaded && !self.brought.contains_key(&passing) {
+                let size = match overlap {
+                    Holds::Surely => Bytes::Exactly(bytes),
+                    _ => Bytes::Between(0, bytes, Reason::new(OPERAND)),
+                };
+                self.carried(op, &operand, passing, product, size);
+            }
             return;
         }
         if operand.holds == Some(Holds::Perhaps) {
@@ -230,7 +242,7 @@ impl Stager<'_> {
         };
         let lies = Lies::InPlace(self.runs_along_in_place(operand, either_way));
         let is_new = !self.brought.contains_key(&(operand.root, lies));
-        let is_outside = self.within.last().is_some_and(|within| !within.contains(&operand.root));
+        let is_outside = self.is_outside(operand.root);
         if is_new && operand.is_turned && (self.machine.unit(product) == Unit::Tcgen05 || is_outside) {
             return self.turned_in_place(ops, op, operand, product, (lies, size));
         }
@@ -284,9 +296,12 @@ impl Stager<'_> {
         (!either_way).then_some(usize::from((operand.nth == 0) != operand.is_turned))
     }
 
-    /// Both sides of a product that is computed as several, of parts of their numbers (`F32DotTC.cpp`).
+    /// Both sides of a product that is computed as several, of parts of their numbers (`F32DotTC.cpp`). What is the same in all rounds of a loop is
+    /// brought there in front of it.
     fn parts_of(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: &Operand, product: &Product) {
         let unit = self.machine.unit(product);
+        let id = op.results.first().copied().unwrap_or(ValueId(u32::MAX));
+        let is_in_front = self.is_outside(operand.root) && !self.places.is_written_between(operand.root, id);
         for part in 0..product.parts {
             let bytes = operand.tile.bytes();
             let size = match (unit, part) {
@@ -295,8 +310,16 @@ impl Stager<'_> {
             };
             let made = self.operand_buffer(op, operand, size);
             op.operands.extend(&made.results);
-            ops.push(made);
+            match is_in_front {
+                true => self.hoisted.push((operand.root, made)),
+                false => ops.push(made),
+            }
         }
+    }
+
+    /// Whether a value is the same in all rounds of the loop around.
+    fn is_outside(&self, value: ValueId) -> bool {
+        self.within.last().is_some_and(|within| !within.contains(&value))
     }
 
     /// `mma` takes its operands from registers, in layouts of its own.
@@ -320,7 +343,9 @@ impl Stager<'_> {
                     || self.through_descriptor.contains(&operand.root)
                     || self.is_taken_otherwise(operand.root) =>
                 {
-                    self.uncertain(ops, op, &operand, most);
+                    // The parts of its numbers are brought there one by one where they are the same in all rounds of a loop.
+                    let buffers = if self.is_outside(operand.root) { product.parts } else { 1 };
+                    (0..buffers).for_each(|_| self.uncertain(ops, op, &operand, most));
                 }
                 _ => {
                     let size = match operand.tile.bits >= 16 {
@@ -569,7 +594,7 @@ impl Stager<'_> {
         let (takers, has_others) = self.takers(root);
         let Some(first) = takers.first() else { return false };
         let differ = |way: &dyn Fn(&Taker) -> (usize, bool, bool)| takers.iter().any(|it| way(it) != way(first));
-        let is_outside = self.within.last().is_some_and(|within| !within.contains(&root));
+        let is_outside = self.is_outside(root);
         let is_in_while = self.counted.last() == Some(&false);
         is_outside && differ(&|it| (0, it.is_turned, false))
             || self.program.products.len() > 2 && differ(&|it| (it.nth, it.is_turned, it.is_computed))

@@ -1,12 +1,12 @@
 //! Which products of a block the compiler takes for related, and lays out alike (`warpsPerTileV2` in `AccelerateMatmul.cpp`): those that any operations
-//! of the block lead from one to the other, forwards or backwards, but for transposes.
+//! of the block lead from one to the other, forwards or backwards, but for transposes. Stores do as well: what goes to the same place is related.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::program::{Block, Kind, Load, Op, Program, ValueId};
-use super::super::simplify::needed;
+use super::super::simplify::{is_needed, needed};
 use crate::work;
 
 /// Products that are surely related to another one of their block, and those that surely are to none.
@@ -20,23 +20,28 @@ pub(super) struct Related {
 pub(super) fn related(program: &Program, body: &Block, number: &dyn Fn(ValueId) -> u64) -> Related {
     let mut found = Related::default();
     let needed = needed(body, program.types.len());
-    in_block(program, body, true, (&needed, number), &mut found);
+    in_block(program, body, true, (&needed, number), &mut FxHashSet::default(), &mut found);
     found
 }
 
+/// `outside`: what is computed in front of the block, and not again in it.
 fn in_block(
     program: &Program,
     block: &Block,
     is_kernel: bool,
     (needed, number): (&[bool], &dyn Fn(ValueId) -> u64),
+    outside: &mut FxHashSet<u64>,
     found: &mut Related,
 ) {
+    let mut own: FxHashSet<u64> = FxHashSet::default();
     for op in &block.ops {
         for inner in op.kind.blocks() {
-            in_block(program, inner, false, (needed, number), found);
+            in_block(program, inner, false, (needed, number), outside, found);
         }
+        own.extend(op.results.iter().map(|&result| number(result)).filter(|&result| outside.insert(result)));
     }
-    let leads = |op: &&Op| leads(op) && op.results.iter().any(|result| needed[result.0 as usize]);
+    own.iter().for_each(|value| _ = outside.remove(value));
+    let leads = |op: &&Op| leads(op) && is_needed(op, needed);
     let results = block.ops.iter().filter(leads).filter_map(|op| op.results.first());
     let products: Vec<ValueId> = results.filter(|it| program.products.contains_key(it)).copied().collect();
     // Those that are computed alike are one.
@@ -47,18 +52,32 @@ fn in_block(
         return;
     }
     let here = block.ops.iter().filter(leads).flat_map(|op| &op.results);
-    let here: FxHashSet<u64> = here.map(|&it| number(it)).collect();
+    let here: FxHashSet<u64> = here.map(|&it| number(it)).filter(|it| own.contains(it)).collect();
     let (mut surely, mut perhaps) = (Groups::default(), Groups::default());
     let mut data: FxHashSet<u64> = FxHashSet::default();
     let mut behind: FxHashMap<u64, BTreeSet<u64>> = FxHashMap::default();
     let mut loads: Vec<(u64, &Load)> = Vec::new();
     for op in block.ops.iter().filter(leads) {
         work::spend(1);
-        let Some(&result) = op.results.first() else { continue };
+        let taken = op.operands.iter().map(|&operand| number(operand)).filter(|operand| here.contains(operand));
+        let Some(&result) = op.results.first() else {
+            let taken: Vec<u64> = taken.collect();
+            for (&one, &two) in taken.iter().zip(taken.iter().skip(1)) {
+                perhaps.join(one, two);
+            }
+            // Pointers of one tensor are laid out alike wherever it is stored to.
+            if let ("store", [to, value, ..]) = (op.name, taken.as_slice())
+                && op.operands.first().is_some_and(|&pointers| number(pointers) == *to)
+                && data.contains(value)
+            {
+                surely.join(*to, *value);
+            }
+            continue;
+        };
         let id = number(result);
         let mut slice = BTreeSet::from([id]);
         let load = program.loads.get(&result);
-        for operand in op.operands.iter().map(|&operand| number(operand)).filter(|operand| here.contains(operand)) {
+        for operand in taken {
             perhaps.join(id, operand);
             if data.contains(&operand) && load.is_none() {
                 surely.join(id, operand);
