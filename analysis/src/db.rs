@@ -61,8 +61,8 @@ pub(crate) use configurations::{
 };
 pub(crate) use dumps::{Dumped, dumped};
 pub(crate) use jit::{
-    JitKernel, gluon_name, is_gluon_decorator, is_triton_decorator, jit_dialect, jit_kernel, jit_least, jit_needed,
-    jit_scenario_table, triton_name,
+    JitKernel, gluon_name, is_gluon_decorator, is_triton_decorator, jit_assumed, jit_dialect, jit_kernel, jit_least,
+    jit_needed, jit_scenario_table, triton_name,
 };
 use libraries::Reader;
 pub(crate) use names::{unknown_names, unparsed};

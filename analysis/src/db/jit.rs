@@ -14,7 +14,7 @@ use crate::tlx::language::has_tlx;
 use crate::triton::assumed::Assumed;
 use crate::triton::device::Compiler;
 use crate::triton::heuristics;
-use crate::triton::language::{self, Dtype};
+use crate::triton::language;
 use crate::triton::possible::{Range, ranges};
 use crate::triton::scenario::{self, Scenario};
 use crate::triton::trace::{Dialect, language_path};
@@ -23,7 +23,7 @@ use crate::work::{self, Limits};
 use super::devices::device_of_others;
 use super::launches::launches_of;
 use super::passed_on::imports;
-use super::possible::{self, weighed};
+use super::possible::{self, weighed, weighed_in_force};
 use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
 use super::scenarios::{callers, calls_in, is_jit, jit_functions, launch_values, scenarios};
 use super::traced::{TracedKernel, traced};
@@ -135,11 +135,7 @@ fn with_usual_elements(
         found = Some(kernel);
     }
     let mut kernel = found?;
-    let mut by_bits: BTreeMap<u32, (Vec<String>, Dtype)> = BTreeMap::new();
-    for (name, dtype) in elements {
-        by_bits.entry(dtype.bits).or_insert_with(|| (Vec::new(), dtype)).0.push(name);
-    }
-    kernel.assumed.extend(by_bits.into_values().map(|(names, dtype)| Assumed::Elements(names, dtype)));
+    kernel.assumed.extend(elements.into_iter().map(|(name, dtype)| Assumed::Elements(name, dtype)));
     kernel.steps = steps;
     Some(kernel)
 }
@@ -197,12 +193,31 @@ pub(crate) fn jit_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'
     survey(db, unit, kernel.selected, None, &|scenario| weighed(db, unit, kernel.dialect, scenario, &left))
 }
 
+/// What nothing says of a kernel and any of its numbers rests on: those of the plan, and of the tables of what else there is.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn jit_assumed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Assumed> {
+    let Some(kernel) = jit_kernel(db, unit) else { return Vec::new() };
+    let mut all = kernel.traced.assumed.clone();
+    if kernel.dialect == Dialect::Triton {
+        let table = jit_scenario_table(db, unit).as_ref().map(|table| &table.elements);
+        let possible = weighed_in_force(db, unit).as_ref().map(|weighed| &weighed.came_to.elements);
+        for elements in [table, possible].into_iter().flatten().flatten() {
+            if !all.contains(elements) {
+                all.push(elements.clone());
+            }
+        }
+    }
+    all
+}
+
 /// What a kernel comes to that is laid out.
 pub(super) fn came_to(traced: &TracedKernel) -> CameTo {
     work::spend(traced.steps / SURVEYED_FOR_ONE);
     let (shared, tensor) = (&traced.planned.plan.shared, &traced.planned.plan.tensor);
     let refusal = traced.refusal();
+    let elements = traced.assumed.iter().filter(|it| matches!(it, Assumed::Elements(..))).cloned().collect();
     let came_to = CameTo::on(traced.arch, (shared.low, shared.high), (tensor.low, tensor.high), refusal.is_some());
+    let came_to = CameTo { elements, ..came_to };
     if let Some(Finding { at, message, .. }) = refusal {
         let refusal = Note { at: *at, reason: Reason::new(message) };
         return CameTo { refusal: Some(refusal), ..came_to };

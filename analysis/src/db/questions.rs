@@ -182,8 +182,7 @@ fn question_of<'db>(
 fn with_assumed_elements(scenario: &Scenario, traced: &TracedKernel) -> Scenario {
     let mut scenario = scenario.clone();
     for assumed in &traced.assumed {
-        let Assumed::Elements(names, dtype) = assumed else { continue };
-        for name in names {
+        if let Assumed::Elements(name, dtype) = assumed {
             scenario = scenario.where_it_is(name, &dtype.constant(), "what is usual");
         }
     }

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::eval::{Constant, OneOf};
 use crate::finding::{Note, Reason};
+use crate::triton::assumed::Assumed;
 use crate::triton::device::{Arch, Compiler};
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::work::within;
@@ -27,6 +28,8 @@ pub(crate) struct ScenarioTable {
     /// Bytes of shared memory and columns of tensor memory, at least and at most, of those of known size; `None` where nothing bounds them.
     pub(crate) smem: Option<(u64, u64)>,
     pub(crate) tmem: Option<(u64, u64)>,
+    /// Element types that these rest on, and nothing says.
+    pub(crate) elements: Vec<Assumed>,
     /// How many the compiler refuses.
     pub(crate) refused: usize,
     /// Scenarios that nothing was found out of: there are too many.
@@ -52,6 +55,8 @@ pub(crate) struct CameTo {
     /// Columns, as they are requested.
     pub(crate) tmem: (u64, Option<u64>),
     pub(crate) capacity: (u64, u64),
+    /// Element types that it rests on, and nothing says.
+    pub(crate) elements: Vec<Assumed>,
     /// Why it is not one number.
     pub(crate) reason: Option<Reason>,
     /// What the compiler refuses of it, and where.
@@ -63,7 +68,7 @@ impl CameTo {
     pub(super) fn on(arch: Arch, smem: (u64, Option<u64>), tmem: (u64, Option<u64>), is_refused: bool) -> CameTo {
         let capacity = (arch.smem(), arch.tmem());
         let verdict = if is_refused { Verdict::Refused } else { verdict(smem, tmem, capacity) };
-        CameTo { verdict, smem, tmem, capacity, reason: None, refusal: None }
+        CameTo { verdict, smem, tmem, capacity, elements: Vec::new(), reason: None, refusal: None }
     }
 
     pub(crate) fn is_exact(&self) -> bool {
@@ -91,8 +96,20 @@ impl CameTo {
             verdict => verdict,
         };
         let reason = reason.or(self.reason).or(other.reason.clone());
-        CameTo { verdict, smem, tmem, capacity: self.capacity, reason, refusal: None }
+        let elements = distinct([&self.elements, &other.elements]);
+        CameTo { verdict, smem, tmem, capacity: self.capacity, elements, reason, refusal: None }
     }
+}
+
+/// Assumptions, each once.
+fn distinct<'a>(all: impl IntoIterator<Item = &'a Vec<Assumed>>) -> Vec<Assumed> {
+    let mut found: Vec<Assumed> = Vec::new();
+    for assumed in all.into_iter().flatten() {
+        if !found.contains(assumed) {
+            found.push(assumed.clone());
+        }
+    }
+    found
 }
 
 fn verdict(smem: (u64, Option<u64>), tmem: (u64, Option<u64>), (bytes, columns): (u64, u64)) -> Verdict {
@@ -162,6 +179,7 @@ pub(super) fn survey<'db>(
         each.reduce(|one, other| one.zip(other).map(|(one, other)| (one.0.min(other.0), one.1.max(other.1)))).flatten()
     };
     let (smem, tmem) = (all(|it| it.smem), all(|it| it.tmem));
+    let elements = distinct(known().map(|row| &row.came_to.elements));
     let refused = count(Verdict::Refused);
     let is_cut = scenarios.len() >= scenario::MOST_SCENARIOS || rows.len() < scenarios.len();
     rows.sort_by_key(|row| match row.came_to.verdict {
@@ -174,7 +192,7 @@ pub(super) fn survey<'db>(
     }
     rows.truncate(MOST_ROWS);
     let more = scenarios.len() - rows.len();
-    Some(ScenarioTable { rows, more, fits, smem, tmem, refused, is_cut, pruned: is_pruned(db, unit) })
+    Some(ScenarioTable { rows, more, fits, smem, tmem, elements, refused, is_cut, pruned: is_pruned(db, unit) })
 }
 
 /// What a kernel comes to under each of some scenarios, up to where the budget of one table is used up; empty where there is no kernel.

@@ -158,8 +158,7 @@ fn fitting(rows: &[ConfigurationView], nth: usize, device: &str) -> String {
 /// What nothing says of a kernel and its numbers rest on.
 fn assumes(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<String> {
     let of_tlx = db::tlx_kernel(context.db, placed.unit).as_ref().and_then(|kernel| kernel.traced.as_ref());
-    let traced = of_tlx.or_else(|| Some(&db::jit_kernel(context.db, placed.unit).as_ref()?.traced));
-    traced.map_or_else(Vec::new, traced::assumes)
+    traced::assumes(of_tlx.map_or_else(|| &db::jit_assumed(context.db, placed.unit)[..], |traced| &traced.assumed))
 }
 
 pub(super) fn on_device(

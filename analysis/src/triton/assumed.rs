@@ -15,8 +15,8 @@ pub enum Assumed {
     Stages(i64),
     /// An argument that what is in shared memory hangs on is a number of this type.
     Number(String, &'static str),
-    /// Pointers that operands of products are loaded through lead to elements of as many bits as this type has: those of the other operand, or 16.
-    Elements(Vec<String>, Dtype),
+    /// A pointer that an operand of a product is loaded through leads to elements of as many bits as this type has: those of the other operand, or 16.
+    Elements(String, Dtype),
 }
 
 /// Why one device is taken rather than another.
@@ -38,7 +38,7 @@ impl Assumed {
             Assumed::Stages(1) => "1 stage".to_owned(),
             Assumed::Stages(stages) => format!("{stages} stages"),
             Assumed::Number(name, dtype) => format!("{name}: {dtype}"),
-            Assumed::Elements(names, dtype) => format!("{}: {} bits", names.join(", "), dtype.bits),
+            Assumed::Elements(name, dtype) => format!("{name}: {} bits", dtype.bits),
         }
     }
 }
@@ -54,24 +54,29 @@ impl fmt::Display for Assumed {
             Assumed::Warps(_) => write!(f, "the kernel has {} (no number is given)", self.short()),
             Assumed::Stages(_) => write!(f, "loops have {} (no number is given)", self.short()),
             Assumed::Number(name, dtype) => write!(f, "`{name}` is an {dtype} (no type is given)"),
-            Assumed::Elements(names, dtype) => {
-                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-                let (names, bits) = (names.join(", "), dtype.bits);
-                write!(
-                    f,
-                    "the elements of {names} have {bits} bits, as operands of products mostly do (no type is given)"
-                )
-            }
+            Assumed::Elements(name, dtype) => write!(
+                f,
+                "the elements of `{name}` have {} bits, as operands of products mostly do (no type is given)",
+                dtype.bits
+            ),
         }
     }
 }
 
-/// ` · assumes sm_100, 4 warps`; empty where nothing is assumed.
+/// ` · assumes sm_100, 4 warps, a, b: 16 bits`; empty where nothing is assumed.
 pub fn mark(assumed: &[Assumed]) -> String {
-    match assumed {
-        [] => String::new(),
-        all => format!(" · assumes {}", all.iter().map(Assumed::short).collect::<Vec<_>>().join(", ")),
+    let mut parts: Vec<String> = Vec::new();
+    for (nth, it) in assumed.iter().enumerate() {
+        // Pointers to elements of as many bits stand together.
+        let next = match (it, assumed.get(nth + 1)) {
+            (Assumed::Elements(name, dtype), Some(Assumed::Elements(_, next))) if next.bits == dtype.bits => {
+                name.clone()
+            }
+            _ => it.short(),
+        };
+        parts.push(next);
     }
+    if parts.is_empty() { String::new() } else { format!(" · assumes {}", parts.join(", ")) }
 }
 
 #[cfg(test)]
@@ -84,11 +89,9 @@ mod tests {
         assert_eq!(mark(&[]), "");
         assert_eq!(mark(&[Assumed::Device(arch, Hint::Nothing), Assumed::Warps(4)]), " · assumes sm_100, 4 warps");
         assert_eq!(Assumed::Stages(3).to_string(), "loops have 3 stages (no number is given)");
-        let elements = Assumed::Elements(vec!["a".to_owned(), "b".to_owned()], Dtype::named("float16"));
-        assert_eq!(mark(std::slice::from_ref(&elements)), " · assumes a, b: 16 bits");
-        assert_eq!(
-            elements.to_string(),
-            "the elements of `a`, `b` have 16 bits, as operands of products mostly do (no type is given)"
-        );
+        let elements = |name: &str| Assumed::Elements(name.to_owned(), Dtype::named("float16"));
+        assert_eq!(mark(&[elements("a"), elements("b")]), " · assumes a, b: 16 bits");
+        let sentence = "the elements of `a` have 16 bits, as operands of products mostly do (no type is given)";
+        assert_eq!(elements("a").to_string(), sentence);
     }
 }

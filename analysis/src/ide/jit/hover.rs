@@ -2,7 +2,7 @@
 
 use tilefit_syntax::TextRange;
 
-use crate::db::{JitKernel, TracedKernel};
+use crate::db::{self, JitKernel, TracedKernel};
 use crate::ide::formatting;
 use crate::ide::hover::{Hover, name_at};
 use crate::ide::traced::hover::{assumptions, occupancy, place, sharers};
@@ -33,7 +33,7 @@ fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKern
     let traced = &jit.traced;
     let mut text =
         format!("`{}` on {}: {}\n\n{}", jit.name, traced.arch, title(traced), occupancy(context, placed, traced));
-    text.push_str(&assumptions(traced));
+    text.push_str(&assumptions(db::jit_assumed(context.db, placed.unit)));
     text.push_str(&scenarios::markdown(context, placed, super::table(context, placed), jit.selected));
     text.push_str(&super::possible::markdown(context, placed.unit));
     text

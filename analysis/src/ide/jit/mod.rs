@@ -211,7 +211,7 @@ impl KernelView for View<'_> {
             let line = context.line(placed.range(*at).start);
             return format!("refused: the `static_assert` on line {line} fails{}", scenarios::fitting(table));
         }
-        let in_force = traced::in_force(traced);
+        let in_force = traced::in_force(traced, db::jit_assumed(context.db, placed.unit));
         // The compiler gives no memory to what threads compute each for itself.
         let is_nothing = |(_, high): (u64, Option<u64>)| high == Some(0);
         let none_in_all = table.is_none_or(|table| table.smem == Some((0, 0)) && table.tmem == Some((0, 0)));
@@ -261,7 +261,7 @@ impl KernelView for View<'_> {
             more_scenarios: table(context, placed).map_or(0, |table| table.more),
             uncompared: Vec::new(),
             marks: Vec::new(),
-            assumes: traced::assumes(&self.0.traced),
+            assumes: traced::assumes(db::jit_assumed(context.db, placed.unit)),
             compiler: None,
         }
     }

@@ -38,7 +38,7 @@ pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKer
 fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
     let mut text = format!("`{}` on {}: {}\n", tlx.kernel.name, tlx.plan.arch, title(tlx));
     if let Some(traced) = &tlx.traced {
-        let _ = write!(text, "\n{}{}", occupancy(context, placed, traced), assumptions(traced));
+        let _ = write!(text, "\n{}{}", occupancy(context, placed, traced), assumptions(&traced.assumed));
     }
     text.push_str(&scenarios::markdown(context, placed, super::table(context, placed), tlx.selected));
     text

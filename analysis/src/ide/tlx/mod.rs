@@ -345,7 +345,7 @@ fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> D
         more_scenarios: table(context, placed).map_or(0, |table| table.more),
         uncompared: Vec::new(),
         marks: Vec::new(),
-        assumes: assumed(tlx).iter().map(Assumed::to_string).collect(),
+        assumes: traced::assumes(assumed(tlx)),
         compiler: None,
     }
 }

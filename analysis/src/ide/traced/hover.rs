@@ -6,6 +6,7 @@ use crate::db::TracedKernel;
 use crate::ide::language::{Extent, Site};
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::Origin;
+use crate::triton::assumed::Assumed;
 use crate::triton::plan::Placed;
 
 use super::occupants::{is_tensor, occupied};
@@ -40,9 +41,9 @@ pub(in crate::ide) fn occupancy(context: &Context<'_>, placed: &PlacedUnit<'_>, 
     text
 }
 
-/// What nothing says and the plan rests on, a line each.
-pub(in crate::ide) fn assumptions(traced: &TracedKernel) -> String {
-    traced.assumed.iter().map(|assumed| format!("* assumed: {assumed}\n")).collect()
+/// What nothing says and numbers rest on, a line each.
+pub(in crate::ide) fn assumptions(assumed: &[Assumed]) -> String {
+    assumed.iter().map(|assumed| format!("* assumed: {assumed}\n")).collect()
 }
 
 /// Rows of a table: where the buffer lies that is bound at a place, how long it lives, and what shares its memory.

@@ -38,11 +38,11 @@ pub(in crate::ide) fn memories(traced: &TracedKernel) -> Vec<language::Memory> {
     memories
 }
 
-/// What a lens speaks of.
-pub(in crate::ide) fn in_force(traced: &TracedKernel) -> lens::InForce<'_> {
+/// What a lens speaks of. `assumed`: what nothing says, and any of its numbers rests on.
+pub(in crate::ide) fn in_force<'a>(traced: &TracedKernel, assumed: &'a [Assumed]) -> lens::InForce<'a> {
     let plan = &traced.planned.plan;
     let total = |total: &Total| (total.low, total.high);
-    lens::InForce { arch: traced.arch, assumed: &traced.assumed, smem: total(&plan.shared), tmem: total(&plan.tensor) }
+    lens::InForce { arch: traced.arch, assumed, smem: total(&plan.shared), tmem: total(&plan.tensor) }
 }
 
 /// How far the totals are known.
@@ -61,9 +61,9 @@ pub(in crate::ide) fn status(traced: &TracedKernel) -> Status {
     }
 }
 
-/// What nothing says and the plan rests on, one sentence each.
-pub(in crate::ide) fn assumes(traced: &TracedKernel) -> Vec<String> {
-    traced.assumed.iter().map(Assumed::to_string).collect()
+/// What nothing says and numbers rest on, one sentence each.
+pub(in crate::ide) fn assumes(assumed: &[Assumed]) -> Vec<String> {
+    assumed.iter().map(Assumed::to_string).collect()
 }
 
 /// Buffers that have a name in the kernel's own text, each once.
