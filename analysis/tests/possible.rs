@@ -358,6 +358,25 @@ def k(a, c, n, M: tl.constexpr):
     );
 }
 
+/// A function that is not known may leave some of them out.
+#[test]
+fn configurations_are_read_where_a_function_chooses_from_them() {
+    let kernel = "@triton.jit
+def k(a, c, n, M: tl.constexpr):
+    m = tl.arange(0, M)
+    x = tl.load(a + m[:, None] * n + m[None, :]).to(tl.float16)
+    tl.store(c + m[:, None] * n + m[None, :], tl.dot(x, tl.trans(x)))
+";
+    let all = "2 configurations · at most 64 KiB of 227 KiB (sm_90) · all fit · room for ≥ 3 blocks/SM";
+    let list = "[triton.Config({'M': m}, num_warps=4) for m in (32, 64)]";
+    for configs in
+        [format!("kept({list})"), format!("list(filter(kept, {list}))"), format!("[c for c in {list} if kept(c)]")]
+    {
+        let text = format!("from elsewhere import kept\n@triton.autotune(configs={configs}, key=['n'])\n{kernel}");
+        assert_eq!(lenses(&text), [all], "{configs}");
+    }
+}
+
 /// What another decorator calls `configs` takes nothing away from the launches.
 #[test]
 fn configs_that_are_no_configurations_say_nothing() {

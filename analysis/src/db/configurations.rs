@@ -112,9 +112,14 @@ fn leads_to<'db>(
             let only = assigned.next()?;
             assigned.next().is_none().then_some(only)
         }
-        Expr::Call { func, .. } => {
+        Expr::Call { func, args } => {
             let name = ast.name(*func)?;
-            let function = defined(db, unit.file(db), name, BlockKind::Function)?;
+            let Some(function) = defined(db, unit.file(db), name, BlockKind::Function) else {
+                // One that chooses from those that it is given.
+                return args
+                    .iter()
+                    .find_map(|arg| matches!(ast.expr(arg.value), Expr::List(_)).then_some((unit, arg.value)));
+            };
             let mut returned = syntax(db, function).stmts().filter_map(|(_, stmt)| match stmt {
                 Stmt::Return(value) => Some((function, (*value)?)),
                 _ => None,

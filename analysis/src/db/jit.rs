@@ -91,17 +91,18 @@ pub(super) fn laid_out<'db>(
     dialect: Dialect,
     scenario: &Scenario,
 ) -> Option<TracedKernel> {
-    laid_out_within(db, unit, dialect, scenario, config(db).limits)
+    let (first, usual) = laid_out_within(db, unit, dialect, scenario, config(db).limits)?;
+    Some(usual.filter(|kernel| kernel.refusal().is_none()).unwrap_or(first))
 }
 
-/// The same, as far as the limits allow.
+/// The same, as far as the limits allow, and with the elements that are usual where pointers have no type and operands of products are loaded through them.
 pub(super) fn laid_out_within<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     dialect: Dialect,
     scenario: &Scenario,
     limits: Limits,
-) -> Option<TracedKernel> {
+) -> Option<(TracedKernel, Option<TracedKernel>)> {
     let ast = syntax(db, unit);
     let scenario = scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
     let scenario = &heuristics::chosen(scenario, ast, imports(db, unit.file(db)), &UnitScope::new(db, unit));
@@ -109,14 +110,14 @@ pub(super) fn laid_out_within<'db>(
     let compiler = scenario.compiler.or(Some(Compiler::V3_9));
     let follow = |scenario: &Scenario| traced(db, unit, scenario, (arch, compiler), dialect, BTreeMap::new(), limits);
     let first = follow(scenario)?;
-    with_usual_elements(&first, scenario, &follow).or(Some(first))
+    let usual = with_usual_elements(&first, scenario, &follow);
+    Some((first, usual))
 }
 
 /// Pointers whose types are assumed at most, one after the other.
 const MOST_ASSUMED: usize = 8;
 
-/// The kernel where the pointers that operands of products are loaded through have the usual elements, which no one says; `None` where there are no such
-/// pointers, or the compiler refuses that.
+/// The kernel where the pointers that operands of products are loaded through have the usual elements, which no one says; `None` where there are none.
 fn with_usual_elements(
     first: &TracedKernel,
     scenario: &Scenario,
@@ -129,7 +130,7 @@ fn with_usual_elements(
             scenario = scenario.where_it_is(&name, &dtype.constant(), "what is usual");
             elements.insert(name, dtype);
         }
-        let kernel = follow(&scenario).filter(|kernel| kernel.is_planned && kernel.refusal().is_none())?;
+        let kernel = follow(&scenario).filter(|kernel| kernel.is_planned)?;
         steps += kernel.steps;
         usual = kernel.usual.clone();
         found = Some(kernel);

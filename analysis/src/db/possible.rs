@@ -77,7 +77,8 @@ pub(super) fn weighed<'db>(
     }
     let Weighing { ways, refused, .. } = weighing;
     let Some(all) = ways.iter().map(|(_, came_to)| came_to.clone()).reduce(|one, other| one.or(&other)) else {
-        return refused.map(Weighed::from);
+        // What is refused for elements that are only assumed may be taken for others.
+        return refused.filter(|refused| refused.elements.is_empty()).or(Some(at_once)).map(Weighed::from);
     };
     Some(Weighed { came_to: all, ways: if ways.len() > 1 { ways } else { Vec::new() } })
 }
@@ -100,8 +101,10 @@ pub(super) fn tried<'db>(
 ) -> Result<TracedKernel, &'static str> {
     let limits = config(db).limits;
     let steps = limits.steps.min(left.get());
-    let traced =
+    let (first, usual) =
         laid_out_within(db, unit, dialect, scenario, Limits { steps, ..limits }).ok_or("there is no kernel")?;
+    // An extent that the compiler refuses for the usual elements is none of those that are possible.
+    let traced = usual.unwrap_or(first);
     // One that is too large by itself has come to that.
     if !traced.is_planned && steps < limits.steps {
         return Err(TOO_MANY);

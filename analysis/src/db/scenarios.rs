@@ -99,7 +99,7 @@ pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> A
             let bare = bare.iter().filter(is_whole).cloned();
             let tuned = scenario::product(&configurations, &tuned);
             // What is launched past the tuning is compiled, and a configuration may be dropped before.
-            match scenario::is_pruned(syntax(db, unit), imports(db, unit.file(db))) {
+            match scenario::is_pruned(syntax(db, unit), imports(db, unit.file(db)), &scope) {
                 true => bare.chain(tuned).take(scenario::MOST_SCENARIOS).collect(),
                 false => tuned.into_iter().chain(bare).collect(),
             }
@@ -256,7 +256,10 @@ pub(super) fn is_pruned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> b
     let imports = imports(db, file);
     let name = unit.key(db).name();
     let callers = callers_of(db, file, Name::new(db, name.to_owned()));
-    callers.into_iter().chain([unit]).any(|unit| scenario::is_pruned(syntax(db, unit), imports))
+    callers
+        .into_iter()
+        .chain([unit])
+        .any(|unit| scenario::is_pruned(syntax(db, unit), imports, &UnitScope::new(db, unit)))
 }
 
 /// What the body of a function sees: its own names, then those around it.

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tilefit_syntax::ast::{Arg, Ast, BoolOp, CompareOp, Expr, ExprId, FloatBits, Function, Param, ParamKind, Stmt};
+use tilefit_syntax::ast::{
+    Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits, Function, Param, ParamKind, Stmt,
+};
 
 use crate::eval::{self, Constant, Imports, OneOf, Scope};
 use crate::finding::Reason;
@@ -605,7 +607,9 @@ fn equalities(ast: &Ast, condition: ExprId, scope: &dyn Scope, facts: &mut BTree
 /// The configurations of `@triton.autotune`, or of a decorator that takes them as that does; `None` without one, a reason where they are not known.
 pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option<Result<Vec<Scenario>, Reason>> {
     let configs = configs_argument(ast, imports)?;
-    Some(match eval::evaluate_first(ast, configs, MOST_SCENARIOS, scope) {
+    let value = eval::evaluate_first(ast, configs, MOST_SCENARIOS, scope);
+    let value = if has_configurations(&value) { value } else { chosen_from(ast, configs, scope).unwrap_or(value) };
+    Some(match value {
         Constant::List(configs) | Constant::Tuple(configs) => {
             let count = configs.len();
             let function = function(ast)?;
@@ -628,6 +632,43 @@ pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option
         Constant::Unknown(reason) => Err(reason),
         _ => Err(Reason::new("the autotune configurations are not a list")),
     })
+}
+
+/// The list from which a function of the author's chooses configurations that is not known, as `configs=kept([triton.Config(…), …])` has it.
+fn chosen_from(ast: &Ast, configs: ExprId, scope: &dyn Scope) -> Option<Constant> {
+    let mut open = vec![configs];
+    while let Some(expr) = open.pop() {
+        let inner = match ast.expr(expr) {
+            Expr::Call { args, .. } => args.iter().rev().map(|arg| arg.value).collect(),
+            Expr::Comprehension { element, clauses } => match clauses.as_slice() {
+                // Only conditions follow what each of them is taken from.
+                [Clause::For { target, iter }, rest @ ..]
+                    if ast.name(*target).is_some()
+                        && ast.name(*target) == ast.name(*element)
+                        && rest.iter().all(|clause| matches!(clause, Clause::If(_))) =>
+                {
+                    vec![*iter]
+                }
+                _ => continue,
+            },
+            _ => continue,
+        };
+        for &expr in inner.iter().rev() {
+            let value = eval::evaluate_first(ast, expr, MOST_SCENARIOS, scope);
+            if has_configurations(&value) {
+                return Some(value);
+            }
+        }
+        open.extend(inner);
+    }
+    None
+}
+
+fn has_configurations(value: &Constant) -> bool {
+    match value {
+        Constant::List(all) | Constant::Tuple(all) => all.iter().any(|it| it.get::<Config>().is_some()),
+        _ => false,
+    }
 }
 
 /// What gives a kernel its configurations.
@@ -658,11 +699,16 @@ fn of_configuration(config: &Constant, number: usize, count: usize) -> Option<Sc
 }
 
 /// True where a function of the author's may drop some of the configurations before any is compiled.
-pub fn is_pruned(ast: &Ast, imports: &Imports) -> bool {
+pub fn is_pruned(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> bool {
     let Some(args) = tuning(ast, imports) else { return false };
+    let is_chosen = || {
+        let chosen = configs_argument(ast, imports)
+            .filter(|&configs| matches!(ast.expr(configs), Expr::Call { .. } | Expr::Comprehension { .. }));
+        chosen.is_some_and(|configs| !has_configurations(&eval::evaluate_first(ast, configs, MOST_SCENARIOS, scope)))
+    };
     let is_of_authors =
         || function(ast).is_some_and(|function| decorator(ast, imports, function, "triton.autotune").is_none());
-    args.iter().any(|arg| arg.keyword.as_deref() == Some("prune_configs_by")) || is_of_authors()
+    args.iter().any(|arg| arg.keyword.as_deref() == Some("prune_configs_by")) || is_of_authors() || is_chosen()
 }
 
 /// A call or launch of a function of the file: `kernel(…)` or `kernel[grid](…)`.

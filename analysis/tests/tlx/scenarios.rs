@@ -142,14 +142,14 @@ fn only_the_selected_scenario_has_errors() {
         | a | 16384 | 32768 |
         * assumed: the device is sm_100 (none is named)
 
-        3 of 4 configurations of known size fit.
+        3 of 4 configurations fit.
 
-        | | M | STAGES | SMEM ≥ | TMEM | |
-        |---|---|---|---|---|---|
-        | 4 | 128 | 8 | 262144 | 0 | exceeds |
-        | **1** | 64 | 2 | 49152 | 0 | fits |
-        | 2 | 64 | 8 | 196608 | 0 | fits |
-        | 3 | 128 | 2 | 65536 | 0 | fits |
+        | | M | STAGES | SMEM | |
+        |---|---|---|---|---|
+        | 4 | 128 | 8 | 262144 | exceeds |
+        | **1** | 64 | 2 | 49152 | fits |
+        | 2 | 64 | 8 | 196608 | fits |
+        | 3 | 128 | 2 | 65536 | fits |
 
         The decorator that tunes the kernel may drop some before they are compiled.
 
@@ -167,7 +167,7 @@ fn nothing_is_counted_where_no_size_is_known() {
     let at = text.find("kernel(desc").expect("the kernel");
     let hover = analysis.hover(file, at).expect("nothing is edited").expect("the kernel has one");
     let said = hover.markdown.lines().find(|line| line.contains("configuration")).expect("a line of the table");
-    expect!["Of no configuration all sizes are known."].assert_eq(said);
+    expect!["The memory of no configuration is known."].assert_eq(said);
 }
 
 #[test]
