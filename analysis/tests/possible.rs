@@ -316,6 +316,21 @@ def k(a, b, c, K, M: tl.constexpr):
     assert_eq!(lenses(text), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a, b: 16 bits"]);
 }
 
+/// What is loaded may count from where an argument leads to: that one is the pointer, as in kernels over pages and sequences.
+#[test]
+fn pointers_are_found_behind_offsets_that_are_loaded() {
+    let text = "@triton.jit
+def k(a, b, c, index, K, M: tl.constexpr):
+    m = tl.arange(0, M)
+    i = tl.load(index + tl.program_id(0))
+    a += i * K
+    x = tl.load(a + m[:, None] * K + m[None, :])
+    y = tl.load(i * K + b + m[:, None] * K + m[None, :]).to(a.dtype.element_ty)
+    tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, y))
+";
+    assert_eq!(lenses(text), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a: 16 bits"]);
+}
+
 /// `@triton.heuristics` are functions of what the kernel is launched with.
 #[test]
 fn heuristics_choose_for_what_is_known() {

@@ -90,7 +90,7 @@ impl Tracer<'_> {
 
     /// Of a value that is one of some others, depending on a branch or a round: where one is an argument of which nothing is known, so is it.
     pub(super) fn is_one_of(&mut self, value: ValueId, others: &[ValueId]) {
-        for names in [&mut self.untold, &mut self.led] {
+        for names in [&mut self.untold, &mut self.led, &mut self.counts_from] {
             if let Some(name) = others.iter().find_map(|other| names.get(other)).cloned() {
                 names.insert(value, name);
             }
@@ -128,17 +128,18 @@ impl Tracer<'_> {
             return None;
         }
         let dtype = Dtype::POINTER_TO_ANY;
-        let (id, pointer) = match value {
-            Value::Scalar(scalar) if scalar.dtype == Dtype::UNTOLD => {
-                (scalar.id, Value::Scalar(Scalar { dtype, ..*scalar }))
-            }
-            Value::Tensor(tensor) if tensor.dtype == Dtype::UNTOLD => {
-                (tensor.id, Value::Tensor(Tensor { dtype, ..tensor.clone() }))
-            }
+        let (id, of, pointer) = match value {
+            Value::Scalar(scalar) => (scalar.id, scalar.dtype, Value::Scalar(Scalar { dtype, ..*scalar })),
+            Value::Tensor(tensor) => (tensor.id, tensor.dtype, Value::Tensor(Tensor { dtype, ..tensor.clone() })),
             _ => return None,
         };
-        let name = self.untold.get(&id)?.clone();
-        self.no_number(id, "bf16");
+        let name = match of {
+            Dtype::UNTOLD => self.untold.get(&id)?.clone(),
+            Dtype::ANY => self.counts_from.get(&id)?.clone(),
+            _ => return None,
+        };
+        self.program.types[id.0 as usize] = Type::Pointer;
+        self.untyped.insert(name.to_string(), "bf16");
         self.has_any = true;
         self.led.insert(id, name);
         Some(pointer)

@@ -276,6 +276,7 @@ impl<'a> Tracer<'a> {
             untyped: BTreeMap::new(),
             usual: BTreeMap::new(),
             led: FxHashMap::default(),
+            counts_from: FxHashMap::default(),
             counted: FxHashMap::default(),
             numbers_in_memory: BTreeSet::new(),
             floats: BTreeSet::new(),
@@ -347,6 +348,8 @@ struct Tracer<'a> {
     usual: BTreeMap<String, Dtype>,
     /// What is loaded through one of those, and what is computed from that, by its name.
     led: FxHashMap<ValueId, Rc<str>>,
+    /// Sums of one of those and of something loaded, which are pointers if it is one, by its name.
+    counts_from: FxHashMap<ValueId, Rc<str>>,
     /// Integers of 32 bits that are computed from one of them, which may have 64, by its name.
     counted: FxHashMap<ValueId, Rc<str>>,
     /// Those of them whose bytes an operation takes shared memory for.

@@ -270,6 +270,14 @@ impl Tracer<'_> {
         {
             self.untold.insert(id, name);
         }
+        // A number that is loaded and added to an argument may count from where that leads to.
+        if dtype == Dtype::ANY
+            && name == "add"
+            && let Some(name) =
+                operands.iter().find_map(|it| self.untold.get(it).or_else(|| self.counts_from.get(it))).cloned()
+        {
+            self.counts_from.insert(id, name);
+        }
         if name != "cast"
             && dtype.bits == 32
             && !dtype.is_floating()
