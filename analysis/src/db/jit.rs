@@ -14,7 +14,7 @@ use crate::tlx::language::has_tlx;
 use crate::triton::assumed::Assumed;
 use crate::triton::device::Compiler;
 use crate::triton::heuristics;
-use crate::triton::language;
+use crate::triton::language::{self, Dtype};
 use crate::triton::possible::{Range, ranges};
 use crate::triton::scenario::{self, Scenario};
 use crate::triton::trace::{Dialect, language_path};
@@ -52,13 +52,15 @@ pub(crate) fn jit_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
     let function = scenario::function(ast)?;
     let all = scenarios(db, unit);
     let first = all.first().cloned().unwrap_or_default();
-    let mut traced = laid_out(db, unit, dialect, &first)?;
+    let mut traced = laid_out(db, unit, dialect, &first, &Elements::new())?;
     let (mut selected, mut refused, mut steps) = (0, Vec::new(), traced.steps);
     // A scenario that a `static_assert` refuses is never compiled: autotuning passes over it. If all are refused, the first one is shown with its error.
     if let Some(finding) = traced.failed_assert() {
         refused.push((0, finding.clone()));
         for (nth, scenario) in all.iter().enumerate().skip(1) {
-            let Some(other) = laid_out(db, unit, dialect, scenario).filter(|_| steps < config(db).limits.steps) else {
+            let usual = elements_of(&traced);
+            let other = laid_out(db, unit, dialect, scenario, &usual);
+            let Some(other) = other.filter(|_| steps < config(db).limits.steps) else {
                 break;
             };
             steps += other.steps;
@@ -84,15 +86,23 @@ pub(crate) fn jit_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
     }))
 }
 
-/// The kernel under a scenario.
+/// Element types that nothing says and that are assumed, by the pointers that lead to them.
+pub(super) type Elements = BTreeMap<String, Dtype>;
+
+/// The kernel under a scenario. `usual`: what is assumed under another one, so that it need not be found out again.
 pub(super) fn laid_out<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     dialect: Dialect,
     scenario: &Scenario,
+    usual: &Elements,
 ) -> Option<TracedKernel> {
-    let (first, usual) = laid_out_within(db, unit, dialect, scenario, config(db).limits)?;
-    Some(usual.filter(|kernel| kernel.refusal().is_none()).unwrap_or(first))
+    let limits = config(db).limits;
+    let kernel = laid_out_within(db, unit, dialect, scenario, limits, usual)?;
+    // What is refused for elements that are only assumed may be taken for others.
+    let is_assumed = kernel.refusal().is_some() && !elements_of(&kernel).is_empty();
+    let without = || follow(db, unit, dialect, scenario, limits, &Elements::new());
+    if is_assumed { without() } else { Some(kernel) }
 }
 
 /// The same, as far as the limits allow, and with the elements that are usual where pointers have no type and operands of products are loaded through them.
@@ -102,43 +112,58 @@ pub(super) fn laid_out_within<'db>(
     dialect: Dialect,
     scenario: &Scenario,
     limits: Limits,
-) -> Option<(TracedKernel, Option<TracedKernel>)> {
-    let ast = syntax(db, unit);
-    let scenario = scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
-    let scenario = &heuristics::chosen(scenario, ast, imports(db, unit.file(db)), &UnitScope::new(db, unit));
-    let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
-    let compiler = scenario.compiler.or(Some(Compiler::V3_9));
-    let follow = |scenario: &Scenario| traced(db, unit, scenario, (arch, compiler), dialect, BTreeMap::new(), limits);
-    let first = follow(scenario)?;
-    let usual = with_usual_elements(&first, scenario, &follow);
-    Some((first, usual))
+    usual: &Elements,
+) -> Option<TracedKernel> {
+    let launched = launch_values(db, unit);
+    let is_told = |name: &str| {
+        [&scenario.values, &launched].iter().any(|it| it.contains_key(name)) || scenario.arguments.contains_key(name)
+    };
+    let mut elements: Elements =
+        usual.iter().filter(|(name, _)| !is_told(name)).map(|(name, it)| (name.clone(), *it)).collect();
+    let mut kernel = follow(db, unit, dialect, scenario, limits, &elements)?;
+    // What has a type now may be multiplied with something else that has none.
+    while kernel.usual.keys().any(|name| !elements.contains_key(name)) && elements.len() < MOST_ASSUMED {
+        elements.extend(kernel.usual.clone());
+        let Some(next) = follow(db, unit, dialect, scenario, limits, &elements).filter(|next| next.is_planned) else {
+            break;
+        };
+        kernel = TracedKernel { steps: kernel.steps + next.steps, ..next };
+    }
+    Some(kernel)
 }
 
 /// Pointers whose types are assumed at most, one after the other.
 const MOST_ASSUMED: usize = 8;
 
-/// The kernel where the pointers that operands of products are loaded through have the usual elements, which no one says; `None` where there are none.
-fn with_usual_elements(
-    first: &TracedKernel,
+/// The kernel under a scenario, with these elements.
+fn follow<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    dialect: Dialect,
     scenario: &Scenario,
-    follow: &dyn Fn(&Scenario) -> Option<TracedKernel>,
+    limits: Limits,
+    elements: &Elements,
 ) -> Option<TracedKernel> {
-    let (mut scenario, mut steps, mut elements) = (scenario.clone(), first.steps, BTreeMap::new());
-    let (mut usual, mut found) = (first.usual.clone(), None);
-    while !usual.is_empty() && elements.len() < MOST_ASSUMED {
-        for (name, dtype) in usual {
-            scenario = scenario.where_it_is(&name, &dtype.constant(), "what is usual");
-            elements.insert(name, dtype);
-        }
-        let kernel = follow(&scenario).filter(|kernel| kernel.is_planned)?;
-        steps += kernel.steps;
-        usual = kernel.usual.clone();
-        found = Some(kernel);
+    let ast = syntax(db, unit);
+    let scenario = scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
+    let mut scenario = heuristics::chosen(scenario, ast, imports(db, unit.file(db)), &UnitScope::new(db, unit));
+    let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
+    let compiler = scenario.compiler.or(Some(Compiler::V3_9));
+    for (name, dtype) in elements {
+        scenario = scenario.where_it_is(name, &dtype.constant(), "what is usual");
     }
-    let mut kernel = found?;
-    kernel.assumed.extend(elements.into_iter().map(|(name, dtype)| Assumed::Elements(name, dtype)));
-    kernel.steps = steps;
+    let mut kernel = traced(db, unit, &scenario, (arch, compiler), dialect, BTreeMap::new(), limits)?;
+    kernel.assumed.extend(elements.iter().map(|(name, dtype)| Assumed::Elements(name.clone(), *dtype)));
     Some(kernel)
+}
+
+/// The element types that a plan assumes.
+pub(super) fn elements_of(kernel: &TracedKernel) -> Elements {
+    let element = |it: &Assumed| match it {
+        Assumed::Elements(name, dtype) => Some((name.clone(), *dtype)),
+        _ => None,
+    };
+    kernel.assumed.iter().filter_map(element).collect()
 }
 
 /// The least bytes and columns that a kernel takes whatever the options are that its plan assumes; `None` where that is not known.
@@ -146,7 +171,8 @@ fn with_usual_elements(
 pub(crate) fn jit_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<(u64, u64)> {
     let kernel = jit_kernel(db, unit).as_ref()?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
-    let came_to = |scenario: &Scenario| Some(came_to(&laid_out(db, unit, kernel.dialect, scenario)?));
+    let usual = elements_of(&kernel.traced);
+    let came_to = |scenario: &Scenario| Some(came_to(&laid_out(db, unit, kernel.dialect, scenario, &usual)?));
     least(&scenario, &kernel.traced, &came_to)
 }
 
@@ -286,7 +312,8 @@ pub(crate) fn jit_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
             values.push((name, example));
         }
         // Values of which nothing says how large they are may make it too large to say more.
-        let Ok(tried) = possible::tried(db, unit, kernel.dialect, &scenario, &left) else {
+        let usual = elements_of(with_values.as_ref().unwrap_or(&kernel.traced));
+        let Ok(tried) = possible::tried(db, unit, kernel.dialect, &scenario, &left, &usual) else {
             values.extend(rest(&values, &scenario));
             break;
         };

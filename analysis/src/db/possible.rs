@@ -11,7 +11,7 @@ use crate::triton::scenario::{OPTIONS, Scenario};
 use crate::triton::trace::Dialect;
 use crate::work::Limits;
 
-use super::jit::{came_to, jit_kernel, laid_out, laid_out_within};
+use super::jit::{Elements, came_to, elements_of, jit_kernel, laid_out, laid_out_within};
 use super::passed_on::imports;
 use super::scenario_tables::{CameTo, Verdict};
 use super::scenarios::scenarios;
@@ -60,13 +60,14 @@ pub(super) fn weighed<'db>(
     scenario: &Scenario,
     left: &Cell<u64>,
 ) -> Option<Weighed> {
-    let traced = laid_out(db, unit, dialect, scenario)?;
+    let usual = jit_kernel(db, unit).as_ref().map(|kernel| elements_of(&kernel.traced)).unwrap_or_default();
+    let traced = laid_out(db, unit, dialect, scenario, &usual)?;
     let at_once = came_to(&traced);
     if is_settled(&traced, scenario) || at_once.verdict == Verdict::Refused || !traced.is_planned {
         return Some(at_once.into());
     }
     let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
-    let mut weighing = Weighing { db, unit, dialect, ranges, left, ways: Vec::new(), refused: None };
+    let mut weighing = Weighing { db, unit, dialect, ranges, left, usual, ways: Vec::new(), refused: None };
     if let Err(reason) = weighing.split(scenario, Some(traced)) {
         let open = at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
         let bytes = if open { (0, None) } else { at_once.smem };
@@ -98,15 +99,15 @@ pub(super) fn tried<'db>(
     dialect: Dialect,
     scenario: &Scenario,
     left: &Cell<u64>,
+    usual: &Elements,
 ) -> Result<TracedKernel, &'static str> {
     let limits = config(db).limits;
     let steps = limits.steps.min(left.get());
-    let (first, usual) =
-        laid_out_within(db, unit, dialect, scenario, Limits { steps, ..limits }).ok_or("there is no kernel")?;
+    let limits = Limits { steps, ..limits };
     // An extent that the compiler refuses for the usual elements is none of those that are possible.
-    let traced = usual.unwrap_or(first);
+    let traced = laid_out_within(db, unit, dialect, scenario, limits, usual).ok_or("there is no kernel")?;
     // One that is too large by itself has come to that.
-    if !traced.is_planned && steps < limits.steps {
+    if !traced.is_planned && steps < config(db).limits.steps {
         return Err(TOO_MANY);
     }
     take(left, &traced)?;
@@ -124,6 +125,8 @@ struct Weighing<'a, 'db> {
     dialect: Dialect,
     ranges: BTreeMap<String, Range>,
     left: &'a Cell<u64>,
+    /// What was assumed so far.
+    usual: Elements,
     ways: Vec<(Scenario, CameTo)>,
     /// A way that the compiler refuses.
     refused: Option<CameTo>,
@@ -140,8 +143,9 @@ impl Weighing<'_, '_> {
                 take(self.left, &traced)?;
                 traced
             }
-            None => tried(self.db, self.unit, self.dialect, scenario, self.left)?,
+            None => tried(self.db, self.unit, self.dialect, scenario, self.left, &self.usual)?,
         };
+        self.usual.extend(elements_of(&traced));
         let came_to = came_to(&traced);
         if came_to.verdict == Verdict::Refused {
             self.refused = Some(came_to);

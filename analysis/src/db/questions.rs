@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::confirm::{Asked, Question};
 use crate::eval::Constant;
-use crate::triton::assumed::Assumed;
 use crate::triton::device::Arch;
 use crate::triton::language::Dtype;
 use crate::triton::possible;
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::triton::shared_layout::Nvmma;
 
-use super::jit::{JitKernel, constexprs_without_values, in_order, jit_kernel, jit_needed, laid_out};
+use super::jit::{JitKernel, constexprs_without_values, elements_of, in_order, jit_kernel, jit_needed, laid_out};
 use super::passed_on::imports;
 use super::scenarios::{launch_values, scenarios};
 use super::tlx::{tlx_kernel, tlx_needed_values};
@@ -89,7 +88,7 @@ fn with_examples<'db>(
     if whole == *scenario && kernel.traced.untyped.is_empty() {
         return Some(whole);
     }
-    let traced = laid_out(db, unit, kernel.dialect, &whole)?;
+    let traced = laid_out(db, unit, kernel.dialect, &whole, &elements_of(&kernel.traced))?;
     whole = with_assumed_elements(&whole, &traced);
     for name in traced.untyped.into_keys() {
         let element = Dtype::from_name("fp32")?.constant();
@@ -181,10 +180,8 @@ fn question_of<'db>(
 /// A scenario with the element types that a plan assumes.
 fn with_assumed_elements(scenario: &Scenario, traced: &TracedKernel) -> Scenario {
     let mut scenario = scenario.clone();
-    for assumed in &traced.assumed {
-        if let Assumed::Elements(name, dtype) = assumed {
-            scenario = scenario.where_it_is(name, &dtype.constant(), "what is usual");
-        }
+    for (name, dtype) in elements_of(traced) {
+        scenario = scenario.where_it_is(&name, &dtype.constant(), "what is usual");
     }
     scenario
 }
