@@ -331,6 +331,20 @@ def k(a, b, c, index, K, M: tl.constexpr):
     assert_eq!(lenses(text), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a: 16 bits"]);
 }
 
+/// The type of a tensor of pointers that nobody says the type of is not that of a number.
+#[test]
+fn a_tensor_of_pointers_without_a_type_has_no_number_for_its_type() {
+    let text = "@triton.jit
+def k(a, b, c, K, M: tl.constexpr):
+    m = tl.arange(0, M)
+    ps, qs = a + m[:, None] * K + m[None, :], b + m[:, None] * K + m[None, :]
+    x = tl.load(ps)
+    y = tl.load(qs).to(ps.dtype.element_ty)
+    tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, y))
+";
+    assert_eq!(lenses(text), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a: 16 bits"]);
+}
+
 /// `@triton.heuristics` are functions of what the kernel is launched with.
 #[test]
 fn heuristics_choose_for_what_is_known() {

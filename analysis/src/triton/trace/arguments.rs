@@ -116,7 +116,7 @@ impl Tracer<'_> {
     }
 
     /// The element type of something of which nobody says what it is.
-    fn any(&mut self) -> Dtype {
+    pub(super) fn any(&mut self) -> Dtype {
         self.has_any = true;
         Dtype::ANY
     }

@@ -48,6 +48,11 @@ impl Tracer<'_> {
                 Ok(dtype) => Value::Dtype(dtype),
                 Err(reason) => Value::Unknown(reason),
             },
+            (Value::Tensor(tensor), "dtype" | "scalar")
+                if tensor.dtype == Dtype::UNTOLD && self.launch.dialect == Dialect::Triton =>
+            {
+                Value::Dtype(self.any())
+            }
             (Value::TypeOf(of), _) => self.of_type(of, name),
             (Value::Tensor(tensor), "T") => {
                 let order: Vec<u32> = (0..tensor.shape.len() as u32).rev().collect();
