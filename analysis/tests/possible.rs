@@ -2,6 +2,7 @@
 
 use expect_test::{Expect, expect};
 use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::diagnostics::Severity;
 use tilefit_analysis::ide::configurations::{ConfigurationView, OnDevice};
 use tilefit_analysis::project::Config;
 use tilefit_analysis::triton::device::Arch;
@@ -343,6 +344,39 @@ def k(a, b, c, K, M: tl.constexpr):
     tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, y))
 ";
     assert_eq!(lenses(text), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a: 16 bits"]);
+}
+
+/// Two things that have no value: the sum of a number and of a block is a block.
+#[test]
+fn a_block_of_unknown_extent_is_no_number() {
+    let text = "@triton.jit
+def k(a, b, c, N: tl.constexpr, M: tl.constexpr, K: tl.constexpr):
+    m, i = tl.arange(0, M), tl.arange(0, K)
+    x = tl.load(a + m[:, None] * N + (N + i[None, :])).to(tl.float16)
+    y = tl.load(b + (N + i[:, None]) * N + m[None, :]).to(tl.float16)
+    tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, y))
+
+def launch(a, b, c, n, k_):
+    k[(1,)](a, b, c, n, 64, triton.cdiv(k_, 3))
+";
+    assert_eq!(lenses(text), ["to see its memory, give K a value"]);
+}
+
+/// Whoever launches a kernel may give something else than the defaults of its parameters.
+#[test]
+fn a_default_that_an_assert_refuses_is_no_error_where_nothing_launches_the_kernel() {
+    let text = "@triton.jit
+def k(a, b, LAYOUT: tl.constexpr = None):
+    tl.static_assert(LAYOUT == 'rows')
+    tl.store(b, tl.sum(tl.load(a + tl.arange(0, 64)), 0))
+";
+    let errors = |text: &str| {
+        let (host, file) = host(text);
+        let found = host.snapshot().diagnostics(file).expect("no edit");
+        found.into_iter().filter(|it| it.severity == Severity::Error).map(|it| it.code.name()).collect::<Vec<_>>()
+    };
+    assert_eq!(errors(text), [""; 0]);
+    assert_eq!(errors(&format!("{text}\ndef launch(a, b):\n    k[(1,)](a, b)\n")), ["static-assert"]);
 }
 
 /// `@triton.heuristics` are functions of what the kernel is launched with.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, Stmt};
 
+use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::finding::{Finding, Note, Origin, Reason, Remedy};
 use crate::tlx::front;
@@ -25,7 +26,7 @@ use super::launches::launches_of;
 use super::passed_on::imports;
 use super::possible::{self, weighed, weighed_in_force};
 use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
-use super::scenarios::{callers, calls_in, is_jit, jit_functions, launch_values, scenarios};
+use super::scenarios::{callers, calls_in, has_defaults, is_jit, jit_functions, launch_values, scenarios};
 use super::traced::{TracedKernel, traced};
 use super::{SourceFile, Unit, UnitScope, config, syntax, units};
 
@@ -73,6 +74,16 @@ pub(crate) fn jit_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
             }
         }
     }
+    // Where nothing says how a kernel is launched, whoever launches it may give something else than the defaults.
+    if traced.failed_assert().is_some()
+        && function.params.iter().any(|param| param.default.is_some())
+        && all.iter().all(|it| it.values.is_empty() && it.arguments.is_empty())
+        && !has_defaults(db, unit)
+    {
+        traced.findings.retain(|finding| finding.code != Code::StaticAssert);
+        traced.notes.push(Note { at: traced.name_origin, reason: Reason::new(ONLY_DEFAULTS) });
+        refused.clear();
+    }
     let at = ast.body.iter().find(|&&stmt| matches!(ast.stmt(stmt), Stmt::Function(_)))?;
     let name = ast.name(function.name).unwrap_or_default().to_owned();
     Some(Arc::new(JitKernel {
@@ -85,6 +96,9 @@ pub(crate) fn jit_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
         refused,
     }))
 }
+
+const ONLY_DEFAULTS: &str =
+    "a `static_assert` fails with the defaults of the parameters, and no launch of the kernel is known";
 
 /// Element types that nothing says and that are assumed, by the pointers that lead to them.
 pub(super) type Elements = BTreeMap<String, Dtype>;

@@ -43,6 +43,10 @@ impl Tracer<'_> {
                 let both = self.with_number(frame, at, reason, [left, right]);
                 self.combined(frame, at, op, 0, &both)
             }
+            // What may be a tensor and a number that has no value may be a tensor.
+            (Value::Unknown(reason), Value::Unknown(other)) if self.is_open_number(frame, reason) => {
+                Value::Unknown(other.clone())
+            }
             (Value::Unknown(reason), _) | (_, Value::Unknown(reason)) => Value::Unknown(reason.clone()),
             (Value::Scalar(_) | Value::Tensor(_), _) | (_, Value::Scalar(_) | Value::Tensor(_)) => {
                 self.combined(frame, at, op, 0, &[left.clone(), right.clone()])
