@@ -162,12 +162,12 @@ fn a_lens_writes_the_values_that_are_missing() {
     let mut client = with_document(PRODUCT);
     let lenses = result(&mut client, "textDocument/codeLens", json!({ "textDocument": document() }));
     let command = &lenses[0]["command"];
-    assert_eq!(command["title"], "to see its memory, give a, b, M and N values");
+    assert_eq!(command["title"], "to see its memory, give M and N values");
     let run = json!({ "command": command["command"], "arguments": command["arguments"] });
     assert_eq!(result(&mut client, "workspace/executeCommand", run), Value::Null);
     let asked = client.server_request("workspace/applyEdit");
     let edit = &asked["edit"]["changes"][URI][0];
-    assert_eq!(edit["newText"], "# tilefit: a=bf16 b=bf16 M=64 N=64\n");
+    assert_eq!(edit["newText"], "# tilefit: M=64 N=64\n");
     client.change(URI, 2, json!([{ "range": edit["range"], "text": edit["newText"] }]));
     let lenses = result(&mut client, "textDocument/codeLens", json!({ "textDocument": document() }));
     assert_eq!(lenses[0]["command"]["command"], "tilefit.showMemoryMap", "{lenses}");
