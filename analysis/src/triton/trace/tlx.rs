@@ -904,14 +904,16 @@ impl Tracer<'_> {
         {
             let to = self.stored_in(pointers).map_or_else(compilers, |to| Registers::Known(Arc::new(to)));
             let (shape, from) = ((*value.shape).clone(), Registers::Known(from));
+            // What is stored in two layouts is converted to each.
+            let goes_to = format!("{to:?}");
             let kind = self.asks(Asked::Conversion { shape, bits, from, to });
-            return Some(self.converted_by(frame, expr, value, "global memory", kind));
+            return Some(self.converted_by(frame, expr, value, goes_to, kind));
         }
         let stored = Tensor { shape: pointers.shape.clone(), ..value.clone() };
         // What is loaded may be converted before it is cast.
         let bits = if self.launch.dialect == Dialect::Triton { bits.max(self.widest_of(value)) } else { bits };
         self.conversion(frame, expr, &stored, bits);
-        Some(self.converted(frame, expr, value, "global memory"))
+        Some(self.converted(frame, expr, value, ("global memory", own)))
     }
 
     /// Operations along an axis want a layout that a product or tensor memory does not give.
