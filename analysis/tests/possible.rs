@@ -376,6 +376,14 @@ def k(a, b, LAYOUT: tl.constexpr = None):
         found.into_iter().filter(|it| it.severity == Severity::Error).map(|it| it.code.name()).collect::<Vec<_>>()
     };
     assert_eq!(errors(text), [""; 0]);
+    check(
+        text,
+        expect![[r#"
+            k
+               | 0.. unknown
+              a `static_assert` fails with the defaults of the parameters, and no launch of the kernel is known
+        "#]],
+    );
     assert_eq!(errors(&format!("{text}\ndef launch(a, b):\n    k[(1,)](a, b)\n")), ["static-assert"]);
 }
 

@@ -13,7 +13,7 @@ use super::jit::jit_kernel;
 use super::passed_on::imports;
 use super::possible::{self, Weighed, weighed};
 use super::scenario_tables::{CameTo, came_to_each};
-use super::scenarios::scenarios;
+use super::scenarios::{scenarios, tuning};
 use super::tlx::{relevant_params, tlx_came_to, tlx_kernel};
 use super::{Unit, UnitScope, config, defined, statements_of, syntax};
 
@@ -79,7 +79,8 @@ pub(crate) fn configuration_list<'db>(db: &'db dyn salsa::Database, unit: Unit<'
             Expr::List(made) | Expr::Tuple(made) => made.clone(),
             Expr::Comprehension { element, .. } => vec![*element],
             _ => {
-                (unit, list) = leads_to(db, (kernel, unit), list)?;
+                let chosen = || Some((unit, scenario::chosen_from(ast, list, &UnitScope::new(db, unit))?.0));
+                (unit, list) = leads_to(db, (kernel, unit), list).or_else(chosen)?;
                 continue;
             }
         };
@@ -112,14 +113,9 @@ fn leads_to<'db>(
             let only = assigned.next()?;
             assigned.next().is_none().then_some(only)
         }
-        Expr::Call { func, args } => {
+        Expr::Call { func, .. } => {
             let name = ast.name(*func)?;
-            let Some(function) = defined(db, unit.file(db), name, BlockKind::Function) else {
-                // One that chooses from those that it is given.
-                return args
-                    .iter()
-                    .find_map(|arg| matches!(ast.expr(arg.value), Expr::List(_)).then_some((unit, arg.value)));
-            };
+            let function = defined(db, unit.file(db), name, BlockKind::Function)?;
             let mut returned = syntax(db, function).stmts().filter_map(|(_, stmt)| match stmt {
                 Stmt::Return(value) => Some((function, (*value)?)),
                 _ => None,
@@ -137,9 +133,8 @@ pub(crate) fn rows_of_list<'db>(
     kernel: Unit<'db>,
     list: &ConfigurationList<'db>,
 ) -> Vec<(ExprId, Vec<usize>)> {
-    let (ast, imports) = (syntax(db, kernel), imports(db, kernel.file(db)));
-    let known = scenario::configurations(ast, imports, &UnitScope::new(db, kernel)).and_then(Result::ok);
-    let known = known.unwrap_or_default();
+    let known = tuning(db, kernel).as_ref().and_then(|tuning| tuning.configurations.as_ref().ok());
+    let known = known.map_or(&[][..], Vec::as_slice);
     let Some(table) = configurations_of(db, kernel) else { return Vec::new() };
     let rows_of = |configs: &[Scenario]| {
         let rows = table.rows.iter().enumerate();
@@ -147,9 +142,9 @@ pub(crate) fn rows_of_list<'db>(
         rows.map(|(nth, _)| nth).collect()
     };
     match list.made.as_slice() {
-        [all] if list.is_comprehension => vec![(*all, rows_of(&known))],
+        [all] if list.is_comprehension => vec![(*all, rows_of(known))],
         made if made.len() == known.len() => {
-            made.iter().zip(&known).map(|(at, config)| (*at, rows_of(std::slice::from_ref(config)))).collect()
+            made.iter().zip(known).map(|(at, config)| (*at, rows_of(std::slice::from_ref(config)))).collect()
         }
         _ => Vec::new(),
     }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, Stmt};
 
-use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::finding::{Finding, Note, Origin, Reason, Remedy};
 use crate::tlx::front;
@@ -25,8 +24,8 @@ use super::devices::device_of_others;
 use super::launches::launches_of;
 use super::passed_on::imports;
 use super::possible::{self, weighed, weighed_in_force};
-use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
-use super::scenarios::{callers, calls_in, has_defaults, is_jit, jit_functions, launch_values, scenarios};
+use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, distinct, survey};
+use super::scenarios::{callers, calls_in, is_jit, jit_functions, launch_values, scenarios};
 use super::traced::{TracedKernel, traced};
 use super::{SourceFile, Unit, UnitScope, config, syntax, units};
 
@@ -74,16 +73,6 @@ pub(crate) fn jit_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
             }
         }
     }
-    // Where nothing says how a kernel is launched, whoever launches it may give something else than the defaults.
-    if traced.failed_assert().is_some()
-        && function.params.iter().any(|param| param.default.is_some())
-        && all.iter().all(|it| it.values.is_empty() && it.arguments.is_empty())
-        && !has_defaults(db, unit)
-    {
-        traced.findings.retain(|finding| finding.code != Code::StaticAssert);
-        traced.notes.push(Note { at: traced.name_origin, reason: Reason::new(ONLY_DEFAULTS) });
-        refused.clear();
-    }
     let at = ast.body.iter().find(|&&stmt| matches!(ast.stmt(stmt), Stmt::Function(_)))?;
     let name = ast.name(function.name).unwrap_or_default().to_owned();
     Some(Arc::new(JitKernel {
@@ -96,9 +85,6 @@ pub(crate) fn jit_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
         refused,
     }))
 }
-
-const ONLY_DEFAULTS: &str =
-    "a `static_assert` fails with the defaults of the parameters, and no launch of the kernel is known";
 
 /// Element types that nothing says and that are assumed, by the pointers that lead to them.
 pub(super) type Elements = BTreeMap<String, Dtype>;
@@ -113,10 +99,15 @@ pub(super) fn laid_out<'db>(
 ) -> Option<TracedKernel> {
     let limits = config(db).limits;
     let kernel = laid_out_within(db, unit, dialect, scenario, limits, usual)?;
-    // What is refused for elements that are only assumed may be taken for others.
-    let is_assumed = kernel.refusal().is_some() && !elements_of(&kernel).is_empty();
-    let without = || follow(db, unit, dialect, scenario, limits, &Elements::new());
-    if is_assumed { without() } else { Some(kernel) }
+    if is_refused_for_elements(&kernel) {
+        return follow(db, unit, dialect, scenario, limits, &Elements::new());
+    }
+    Some(kernel)
+}
+
+/// Whether the compiler refuses a kernel, but with elements that are only assumed: it may take others.
+fn is_refused_for_elements(kernel: &TracedKernel) -> bool {
+    kernel.refusal().is_some() && !elements_of(kernel).is_empty()
 }
 
 /// The same, as far as the limits allow, and with the elements that are usual where pointers have no type and operands of products are loaded through them.
@@ -238,17 +229,12 @@ pub(crate) fn jit_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'
 #[salsa::tracked(returns(ref))]
 pub(crate) fn jit_assumed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Assumed> {
     let Some(kernel) = jit_kernel(db, unit) else { return Vec::new() };
-    let mut all = kernel.traced.assumed.clone();
-    if kernel.dialect == Dialect::Triton {
-        let table = jit_scenario_table(db, unit).as_ref().map(|table| &table.elements);
-        let possible = weighed_in_force(db, unit).as_ref().map(|weighed| &weighed.came_to.elements);
-        for elements in [table, possible].into_iter().flatten().flatten() {
-            if !all.contains(elements) {
-                all.push(elements.clone());
-            }
-        }
-    }
-    all
+    let table = jit_scenario_table(db, unit).as_ref().filter(|table| table.fits.1 > 0);
+    // What is possible is spoken of where no configuration is known.
+    let possible = if table.is_none() { weighed_in_force(db, unit).as_ref() } else { None };
+    let of_table = table.map(|table| &table.elements);
+    let of_possible = possible.map(|weighed| &weighed.came_to.elements);
+    distinct([&kernel.traced.assumed].into_iter().chain(of_table).chain(of_possible))
 }
 
 /// What a kernel comes to that is laid out.
@@ -331,7 +317,9 @@ pub(crate) fn jit_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
             values.extend(rest(&values, &scenario));
             break;
         };
-        with_values = Some(tried);
+        let without = || laid_out(db, unit, kernel.dialect, &scenario, &Elements::new());
+        let is_refused = is_refused_for_elements(&tried);
+        with_values = Some(if is_refused { without().unwrap_or(tried) } else { tried });
     }
     in_order(syntax(db, unit), &mut values);
     Needed { values, obstacle: None }

@@ -102,7 +102,7 @@ impl CameTo {
 }
 
 /// Assumptions, each once.
-fn distinct<'a>(all: impl IntoIterator<Item = &'a Vec<Assumed>>) -> Vec<Assumed> {
+pub(super) fn distinct<'a>(all: impl IntoIterator<Item = &'a Vec<Assumed>>) -> Vec<Assumed> {
     let mut found: Vec<Assumed> = Vec::new();
     for assumed in all.into_iter().flatten() {
         if !found.contains(assumed) {

@@ -13,7 +13,7 @@ use crate::ir::Reason;
 use crate::triton::heuristics;
 use crate::triton::host::GpuTarget;
 use crate::triton::language;
-use crate::triton::scenario::{self, Call, Scenario, ScenarioScope};
+use crate::triton::scenario::{self, Call, Scenario, ScenarioScope, Tuning};
 
 use super::devices::{device_of_file, device_of_kernel, device_of_others};
 use super::launches::{Launch, launches_of};
@@ -81,30 +81,40 @@ pub(super) fn callers_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, na
     callers(db, file).get(name.text(db)).cloned().unwrap_or_default()
 }
 
+/// What tunes the kernel that a unit is.
+#[salsa::tracked(returns(ref), cycle_result = not_tuned)]
+pub(super) fn tuning<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Tuning> {
+    scenario::tuning(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit))
+}
+
+fn not_tuned<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> Option<Tuning> {
+    None
+}
+
 /// Values under which a jit function may be compiled: what its comments say, its autotune configurations with its launches, those of its callers.
 /// Empty where nothing says anything.
 #[salsa::tracked(returns(ref), cycle_result = no_scenarios)]
 pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Scenario>> {
     let scope = UnitScope::new(db, unit);
-    let configurations = scenario::configurations(syntax(db, unit), imports(db, unit.file(db)), &scope);
+    let tuned_by = tuning(db, unit).as_ref();
     let (tuned, bare) = launched(db, unit);
     let all: Vec<&Scenario> = tuned.iter().chain(bare).collect();
-    let bases = match configurations {
-        Some(Ok(configurations)) => {
+    let bases = match tuned_by.map(|tuning| (&tuning.configurations, tuning.is_pruned)) {
+        Some((Ok(configurations), is_pruned)) => {
             let tuned_names: BTreeSet<&String> = configurations.iter().flat_map(|it| it.values.keys()).collect();
             let tuned = completed(db, unit, tuned, &all, &tuned_names);
             let is_whole = |bare: &&Scenario| {
                 configurations.iter().all(|it| it.values.keys().all(|name| bare.values.contains_key(name)))
             };
             let bare = bare.iter().filter(is_whole).cloned();
-            let tuned = scenario::product(&configurations, &tuned);
+            let tuned = scenario::product(configurations, &tuned);
             // What is launched past the tuning is compiled, and a configuration may be dropped before.
-            match scenario::is_pruned(syntax(db, unit), imports(db, unit.file(db)), &scope) {
+            match is_pruned {
                 true => bare.chain(tuned).take(scenario::MOST_SCENARIOS).collect(),
                 false => tuned.into_iter().chain(bare).collect(),
             }
         }
-        Some(Err(_)) | None => {
+        Some((Err(_), _)) | None => {
             let mut bases = from_callers(db, unit);
             let launches: Vec<Scenario> = all.iter().map(|&launch| launch.clone()).collect();
             bases.extend(completed(db, unit, &launches, &all, &BTreeSet::new()));
@@ -138,6 +148,14 @@ pub(super) fn has_defaults<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -
     let is_whole =
         |launch: &Launch| launch.call.arguments.iter().all(|(name, _)| name.as_deref() != Some(eval::UNKNOWN_KEYWORDS));
     !launches.is_empty() && launches.iter().all(is_whole) && !heuristics::may_choose_options(ast, imports)
+}
+
+/// Whether nothing says how a kernel is launched, so that whoever does may give something else than the defaults of its parameters.
+pub(super) fn may_be_given_more<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let function = scenario::function(syntax(db, unit));
+    function.is_some_and(|function| function.params.iter().any(|param| param.default.is_some()))
+        && scenarios(db, unit).iter().all(|it| it.values.is_empty() && it.arguments.is_empty())
+        && !has_defaults(db, unit)
 }
 
 /// Launches in functions whose arguments others give, completed by what those launch; all others as they are.
@@ -252,14 +270,8 @@ pub(super) fn launch_values<'db>(
 
 /// True where the configurations of a kernel, or of one that calls it, are pruned.
 pub(super) fn is_pruned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
-    let file = unit.file(db);
-    let imports = imports(db, file);
-    let name = unit.key(db).name();
-    let callers = callers_of(db, file, Name::new(db, name.to_owned()));
-    callers
-        .into_iter()
-        .chain([unit])
-        .any(|unit| scenario::is_pruned(syntax(db, unit), imports, &UnitScope::new(db, unit)))
+    let callers = callers_of(db, unit.file(db), Name::new(db, unit.key(db).name().to_owned()));
+    callers.into_iter().chain([unit]).any(|unit| tuning(db, unit).as_ref().is_some_and(|tuning| tuning.is_pruned))
 }
 
 /// What the body of a function sees: its own names, then those around it.

@@ -27,7 +27,7 @@ use crate::work::{self, Limits, within};
 
 use super::devices::device_of_others;
 use super::passed_on::imports;
-use super::scenarios::{has_defaults, launch_values};
+use super::scenarios::{has_defaults, launch_values, may_be_given_more};
 use super::{Name, SourceFile, Unit, UnitScope, defined, module_called, module_file, statements_of, syntax};
 
 /// What following a kernel comes to.
@@ -83,6 +83,9 @@ const LOADED_AGAIN: &str = "the compiler chooses the layouts of registers, and m
 
 const FLATTENED: &str = "whether the compiler makes one loop of those with `flatten` is not modelled";
 const RESULTS: &str = "how many results of `tl.dot` are in tensor memory at once is not modelled";
+
+const ONLY_DEFAULTS: &str =
+    "a `static_assert` fails with the defaults of the parameters, and no launch of the kernel is known";
 
 /// Follows the kernel that a unit is under a scenario, as far as the limits allow. `specs`: what storage alias specs come to.
 pub(super) fn traced<'db>(
@@ -188,9 +191,15 @@ pub(super) fn traced<'db>(
     // What the compiler does not read to its end takes nothing.
     let (trace, planned) = match trace.failed_assert() {
         Some(finding) => {
-            let refused = [Reason::new(&finding.message)];
-            let planned = plan(&Program::default(), &refused, Rules::Triton);
-            (Trace { program: Program::default(), notes: Vec::new(), ..trace }, planned)
+            let is_refused = !may_be_given_more(db, unit);
+            let reason = Reason::new(if is_refused { &finding.message } else { ONLY_DEFAULTS });
+            let planned = plan(&Program::default(), std::slice::from_ref(&reason), Rules::Triton);
+            let mut trace = Trace { program: Program::default(), notes: Vec::new(), ..trace };
+            if !is_refused {
+                trace.findings.retain(|finding| finding.code != Code::StaticAssert);
+                trace.notes.push(Note { at: name_origin, reason });
+            }
+            (trace, planned)
         }
         None => (trace, planned),
     };

@@ -54,11 +54,14 @@ impl fmt::Display for Assumed {
             Assumed::Warps(_) => write!(f, "the kernel has {} (no number is given)", self.short()),
             Assumed::Stages(_) => write!(f, "loops have {} (no number is given)", self.short()),
             Assumed::Number(name, dtype) => write!(f, "`{name}` is an {dtype} (no type is given)"),
-            Assumed::Elements(name, dtype) => write!(
-                f,
-                "the elements of `{name}` have {} bits, as operands of products mostly do (no type is given)",
-                dtype.bits
-            ),
+            Assumed::Elements(name, dtype) => {
+                let like = if dtype.bits == 16 {
+                    "operands of products mostly do"
+                } else {
+                    "the other operand of a product does"
+                };
+                write!(f, "the elements of `{name}` have {} bits, as {like} (no type is given)", dtype.bits)
+            }
         }
     }
 }
@@ -93,5 +96,8 @@ mod tests {
         assert_eq!(mark(&[elements("a"), elements("b")]), " · assumes a, b: 16 bits");
         let sentence = "the elements of `a` have 16 bits, as operands of products mostly do (no type is given)";
         assert_eq!(elements("a").to_string(), sentence);
+        let tied = Assumed::Elements("b".to_owned(), Dtype::named("float32"));
+        let sentence = "the elements of `b` have 32 bits, as the other operand of a product does (no type is given)";
+        assert_eq!(tied.to_string(), sentence);
     }
 }

@@ -536,7 +536,7 @@ pub(super) fn decorators<'a>(
 }
 
 /// The arguments of the decorator that tunes a kernel: `triton.autotune`, or one of the author's that takes `configs` as that does.
-fn tuning<'a>(ast: &'a Ast, imports: &Imports) -> Option<&'a [Arg]> {
+fn tuned_by<'a>(ast: &'a Ast, imports: &Imports) -> Option<&'a [Arg]> {
     let function = function(ast)?;
     let takes_configs = |args: &&[Arg]| args.iter().any(|arg| arg.keyword.as_deref() == Some("configs"));
     let of_authors = || {
@@ -604,15 +604,28 @@ fn equalities(ast: &Ast, condition: ExprId, scope: &dyn Scope, facts: &mut BTree
     }
 }
 
-/// The configurations of `@triton.autotune`, or of a decorator that takes them as that does; `None` without one, a reason where they are not known.
-pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option<Result<Vec<Scenario>, Reason>> {
+/// What tunes a kernel: `@triton.autotune`, or a decorator that takes `configs` as that does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tuning {
+    /// Why they are not known.
+    pub configurations: Result<Vec<Scenario>, Reason>,
+    /// A function of the author's may drop some of them before any is compiled.
+    pub is_pruned: bool,
+}
+
+/// `None` where nothing tunes the kernel that a block is.
+pub fn tuning(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option<Tuning> {
+    let function = function(ast)?;
+    let args = tuned_by(ast, imports)?;
     let configs = configs_argument(ast, imports)?;
     let value = eval::evaluate_first(ast, configs, MOST_SCENARIOS, scope);
-    let value = if has_configurations(&value) { value } else { chosen_from(ast, configs, scope).unwrap_or(value) };
-    Some(match value {
+    let chosen = if has_configurations(&value) { None } else { chosen_from(ast, configs, scope) };
+    let is_pruned = chosen.is_some()
+        || args.iter().any(|arg| arg.keyword.as_deref() == Some("prune_configs_by"))
+        || decorator(ast, imports, function, "triton.autotune").is_none();
+    let configurations = match chosen.map_or(value, |(_, all)| all) {
         Constant::List(configs) | Constant::Tuple(configs) => {
             let count = configs.len();
-            let function = function(ast)?;
             let scenario = |(i, config): (usize, &Constant)| {
                 let mut scenario = of_configuration(config, i + 1, count)?;
                 // What a configuration says of an option goes over what it says of a parameter.
@@ -631,13 +644,18 @@ pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option
         }
         Constant::Unknown(reason) => Err(reason),
         _ => Err(Reason::new("the autotune configurations are not a list")),
-    })
+    };
+    Some(Tuning { configurations, is_pruned })
 }
 
-/// The list from which a function of the author's chooses configurations that is not known, as `configs=kept([triton.Config(…), …])` has it.
-fn chosen_from(ast: &Ast, configs: ExprId, scope: &dyn Scope) -> Option<Constant> {
+/// Calls in each other that are looked into for a list of configurations.
+const MOST_CALLS: usize = 16;
+
+/// The list from which a function that is not known chooses configurations, as in `configs=kept([triton.Config(…), …])`, and its value.
+pub fn chosen_from(ast: &Ast, configs: ExprId, scope: &dyn Scope) -> Option<(ExprId, Constant)> {
     let mut open = vec![configs];
-    while let Some(expr) = open.pop() {
+    for _ in 0..MOST_CALLS {
+        let expr = open.pop()?;
         let inner = match ast.expr(expr) {
             Expr::Call { args, .. } => args.iter().rev().map(|arg| arg.value).collect(),
             Expr::Comprehension { element, clauses } => match clauses.as_slice() {
@@ -656,7 +674,7 @@ fn chosen_from(ast: &Ast, configs: ExprId, scope: &dyn Scope) -> Option<Constant
         for &expr in inner.iter().rev() {
             let value = eval::evaluate_first(ast, expr, MOST_SCENARIOS, scope);
             if has_configurations(&value) {
-                return Some(value);
+                return Some((expr, value));
             }
         }
         open.extend(inner);
@@ -673,7 +691,7 @@ fn has_configurations(value: &Constant) -> bool {
 
 /// What gives a kernel its configurations.
 pub fn configs_argument(ast: &Ast, imports: &Imports) -> Option<ExprId> {
-    let args = tuning(ast, imports)?;
+    let args = tuned_by(ast, imports)?;
     let configs = args.iter().find(|arg| arg.keyword.as_deref() == Some("configs")).or(args.first())?;
     Some(configs.value)
 }
@@ -696,19 +714,6 @@ fn of_configuration(config: &Constant, number: usize, count: usize) -> Option<Sc
         _ => None,
     });
     Some(Scenario { values: values.collect(), ..Scenario::default() }.with_options(config.options))
-}
-
-/// True where a function of the author's may drop some of the configurations before any is compiled.
-pub fn is_pruned(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> bool {
-    let Some(args) = tuning(ast, imports) else { return false };
-    let is_chosen = || {
-        let chosen = configs_argument(ast, imports)
-            .filter(|&configs| matches!(ast.expr(configs), Expr::Call { .. } | Expr::Comprehension { .. }));
-        chosen.is_some_and(|configs| !has_configurations(&eval::evaluate_first(ast, configs, MOST_SCENARIOS, scope)))
-    };
-    let is_of_authors =
-        || function(ast).is_some_and(|function| decorator(ast, imports, function, "triton.autotune").is_none());
-    args.iter().any(|arg| arg.keyword.as_deref() == Some("prune_configs_by")) || is_of_authors() || is_chosen()
 }
 
 /// A call or launch of a function of the file: `kernel(…)` or `kernel[grid](…)`.

@@ -728,6 +728,7 @@ def dear(x_ptr, n):
               scratch of `convert_layout` in line 24 [16384] int8 in smem
               scratch of `convert_layout` in line 24 [16384] int8 in smem
               scratch of `convert_layout` in line 25 [16384] int8 in smem
+              scratch of `convert_layout` in line 25 [16384] int8 in smem
         "#]],
     );
 }

@@ -81,7 +81,8 @@ pub(in crate::ide) fn amount((low, high): (u64, Option<u64>)) -> Option<String> 
         None if low == 0 => return None,
         None => format!("≥ {}", rounded_down(low)),
         Some(high) if high == low => short(high),
-        Some(high) if low == 0 => format!("at most {}", short(high)),
+        // A least that is rounded down to nothing says nothing.
+        Some(high) if low == 0 || high >= KIB && low * 10 < KIB => format!("at most {}", short(high)),
         Some(high) if high < KIB => format!("{low}–{}", short(high)),
         Some(high) => format!("{}–{}", rounded_down(low).trim_end_matches(" KiB"), short(high)),
     })
@@ -155,6 +156,8 @@ mod tests {
             none,
             &[],
         ));
+        let little = said((8, Some(65536)), none, &[]);
+        expect!["at most 64 KiB of 227 KiB (sm_90) · room for ≥ 3 blocks/SM"].assert_eq(&little);
         expect!["at most 4 B of 227 KiB (sm_90)"].assert_eq(&said((0, Some(4)), none, &[]));
         expect!["256–512 B of 227 KiB (sm_90)"].assert_eq(&said((256, Some(512)), none, &[]));
         expect!["≥ 48 KiB of 227 KiB (sm_90)"].assert_eq(&said((49152, None), none, &[]));

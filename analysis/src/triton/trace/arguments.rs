@@ -81,11 +81,16 @@ impl Tracer<'_> {
 
     /// An argument of which nothing is known turns out to be no number. Returns what its author has to say.
     pub(super) fn no_number(&mut self, value: ValueId, example: &'static str) -> Reason {
-        let Some(name) = self.untold.get(&value) else { return Reason::new("what a pointer leads to is not known") };
+        let Some(name) = self.untold.get(&value).cloned() else {
+            return Reason::new("what a pointer leads to is not known");
+        };
+        self.is_no_number(value, &name, example);
+        has_no_value(&name, example)
+    }
+
+    fn is_no_number(&mut self, value: ValueId, name: &str, example: &'static str) {
         self.program.types[value.0 as usize] = Type::Pointer;
-        self.untyped.insert(name.to_string(), example);
-        let remedy = Remedy::Value { param: name.to_string(), example };
-        Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy))
+        self.untyped.insert(name.to_owned(), example);
     }
 
     /// Of a value that is one of some others, depending on a branch or a round: where one is an argument of which nothing is known, so is it.
@@ -138,8 +143,7 @@ impl Tracer<'_> {
             Dtype::ANY => self.counts_from.get(&id)?.clone(),
             _ => return None,
         };
-        self.program.types[id.0 as usize] = Type::Pointer;
-        self.untyped.insert(name.to_string(), "bf16");
+        self.is_no_number(id, &name, "bf16");
         self.has_any = true;
         self.led.insert(id, name);
         Some(pointer)
@@ -156,8 +160,7 @@ impl Tracer<'_> {
             self.usual.entry(name.clone()).or_insert(usual);
         }
         let (name, example) = led.or_else(|| self.untyped.iter().next())?;
-        let remedy = Remedy::Value { param: name.clone(), example };
-        Some(Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy)))
+        Some(has_no_value(name, example))
     }
 
     /// The value of an expression that stands in a text of its own, and sees what a place sees.
@@ -170,6 +173,12 @@ impl Tracer<'_> {
         self.is_scenario = false;
         (!matches!(value, Value::Unknown(_))).then_some(value)
     }
+}
+
+/// What the author of a kernel is told of an argument that is missing.
+fn has_no_value(name: &str, example: &'static str) -> Reason {
+    let remedy = Remedy::Value { param: name.to_owned(), example };
+    Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy))
 }
 
 /// A text that is one expression.

@@ -62,9 +62,7 @@ fn in_block(
         let taken = op.operands.iter().map(|&operand| number(operand)).filter(|operand| here.contains(operand));
         let Some(&result) = op.results.first() else {
             let taken: Vec<u64> = taken.collect();
-            for (&one, &two) in taken.iter().zip(taken.iter().skip(1)) {
-                perhaps.join(one, two);
-            }
+            taken.windows(2).for_each(|pair| perhaps.join(pair[0], pair[1]));
             // Pointers of one tensor are laid out alike wherever it is stored to.
             if let ("store", [to, value, ..]) = (op.name, taken.as_slice())
                 && op.operands.first().is_some_and(|&pointers| number(pointers) == *to)
