@@ -225,7 +225,7 @@ fn add_to_in(block: &mut Block, uses: &FxHashMap<ValueId, u32>, is_added: &dyn F
 /// Moves what is the same in each round of a loop in front of it. `moves`: whether a product may. `keeps`: whether what is computed for a side of a
 /// product stays in a loop, where its buffer is, given whether something is written in that.
 pub fn hoist(program: &mut Program, moves: &dyn Fn(&Product) -> bool, keeps: &dyn Fn(&Product, usize, bool) -> bool) {
-    let sides = sides(program);
+    let (sides, turned) = sides(program);
     let Program { body, products, .. } = program;
     let mut takers: FxHashMap<ValueId, Vec<&'static str>> = FxHashMap::default();
     body.each(&mut |op| {
@@ -237,15 +237,17 @@ pub fn hoist(program: &mut Program, moves: &dyn Fn(&Product) -> bool, keeps: &dy
     let is_added = |value| takers.get(&value).is_some_and(|takers| takers.as_slice() == ["add"]);
     hoist_in(body, &|value, writes| {
         let is_kept = |&(product, nth): &(ValueId, usize)| keeps(&products[&product], nth, writes);
-        products.get(&value).is_some_and(|product| !moves(product) || is_added(value))
-            || sides.get(&value).into_iter().flatten().any(is_kept)
+        let stays = |product| !moves(product) || is_added(value) || turned.contains(&value);
+        products.get(&value).is_some_and(stays) || sides.get(&value).into_iter().flatten().any(is_kept)
     });
 }
 
-/// Of which products a value is a side that is computed, seen from whichever side.
-fn sides(program: &Program) -> FxHashMap<ValueId, Vec<(ValueId, usize)>> {
+/// Of which products a value is a side that is computed, seen from whichever side; and the products that take one from the other side: it comes to the
+/// registers by way of shared memory from the start, and is written there in each round (`SwizzleShmemConvert` in `OptimizeDotOperands.cpp`).
+fn sides(program: &Program) -> (FxHashMap<ValueId, Vec<(ValueId, usize)>>, FxHashSet<ValueId>) {
     let mut seen_of: FxHashMap<ValueId, ValueId> = FxHashMap::default();
     let mut sides: FxHashMap<ValueId, Vec<(ValueId, usize)>> = FxHashMap::default();
+    let mut turned: FxHashSet<ValueId> = FxHashSet::default();
     program.body.each(&mut |op| {
         let Some(&result) = op.results.first() else { return };
         if let ("permute", Some(&of)) = (op.name, op.operands.first()) {
@@ -258,10 +260,11 @@ fn sides(program: &Program) -> FxHashMap<ValueId, Vec<(ValueId, usize)>> {
             let side = seen_of.get(operand).copied().unwrap_or(*operand);
             if !program.loads.contains_key(&side) {
                 sides.entry(side).or_default().push((result, nth));
+                turned.extend((side != *operand).then_some(result));
             }
         }
     });
-    sides
+    (sides, turned)
 }
 
 fn hoist_in(block: &mut Block, stays: &dyn Fn(ValueId, bool) -> bool) {

@@ -147,7 +147,9 @@ impl Stager<'_> {
             let again = if is_small && staging.holds == Holds::Perhaps { 2 } else { 1 };
             let all = most.saturating_mul(bytes).saturating_mul(again);
             // Instructions that read operands from shared memory need one there in any case.
-            let is_read_there = self.is_operand_only(op) && self.sources.get(&load).is_some_and(|it| it.is_direct);
+            let is_read_there = self.is_operand_only(op)
+                && self.sources.get(&load).is_some_and(|it| it.is_direct)
+                && !self.may_be_in_tensor_memory(load);
             // Those of other products may be there at other times.
             let is_of_first =
                 self.products_of(load, &products).next().map(|it| it.0) == products.first().map(|it| it.0);
@@ -185,6 +187,16 @@ impl Stager<'_> {
             }
         }
         made
+    }
+
+    /// A left side of `tcgen05` that threads have by rows may go from them to tensor memory (`PromoteLHSToTMem.cpp`).
+    pub(super) fn may_be_in_tensor_memory(&self, load: ValueId) -> bool {
+        let is_left = |taker: &super::latencies::Taker| {
+            let product = self.program.products.get(&taker.product);
+            taker.nth == 0 && product.is_some_and(|product| self.machine.unit(product) == Unit::Tcgen05)
+        };
+        let is_by_rows = self.program.loads.get(&load).is_some_and(|load| load.runs_along != Some(1));
+        is_by_rows && self.takers(load).0.iter().any(is_left)
     }
 
     /// Of the copies of a load.

@@ -84,6 +84,10 @@ pub fn stage(program: &mut Program, machine: &Machine, is_sure: bool) {
 /// Returns whether a loop may be gone once its first rounds are taken out of it, so that nothing is there all through it.
 fn stage_all(program: &mut Program, machine: &Machine) -> bool {
     let mut body = std::mem::take(&mut program.body);
+    let places = Places::of(&body, &|op| {
+        let product = op.results.first().and_then(|id| program.products.get(id));
+        product.is_some_and(|product| machine.unit(product) == Unit::Tcgen05)
+    });
     let mut stager = Stager {
         program,
         machine: *machine,
@@ -109,7 +113,7 @@ fn stage_all(program: &mut Program, machine: &Machine) -> bool {
         through_descriptor: FxHashSet::default(),
         tiles: FxHashMap::default(),
         made_at: FxHashMap::default(),
-        places: Places::of(&body),
+        places,
         within: Vec::new(),
         counted: Vec::new(),
         flat: 0,
@@ -433,6 +437,12 @@ impl Stager<'_> {
                         false => ops.extend(copies),
                     }
                     if let Some(&result) = op.results.first().filter(|_| !self.machine.is_amd()) {
+                        let staged = looped.staged.iter().flatten().map(|(_, staging)| staging.holds);
+                        let ahead =
+                            staged.filter(|&holds| holds != Holds::Not).max_by_key(|&holds| holds == Holds::Surely);
+                        if let Some(holds) = ahead {
+                            self.places.loads_ahead(result, holds);
+                        }
                         let given_back = made.into_iter().map(|copy| let_go(&op, copy)).collect();
                         self.given_back.insert(result, given_back);
                     }

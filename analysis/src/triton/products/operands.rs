@@ -375,7 +375,8 @@ impl Stager<'_> {
                 _ => self.uncertain(ops, op, &operand, most),
             };
         }
-        if !self.of_products.contains(&operand.root) {
+        // Where a result is brought that is taken from the other side in a loop is not modelled.
+        if !self.of_products.contains(&operand.root) || operand.is_turned && self.is_outside(operand.root) {
             return self.uncertain(ops, op, &operand, most);
         }
         let needs = match operand.is_turned {
@@ -538,7 +539,12 @@ impl Stager<'_> {
             !within.contains(&operand.root) && self.takers(operand.root).0.iter().any(is_elsewhere)
         };
         let is_shared = matches!(lies, Lies::Swizzled { .. }) && self.within.last().is_some_and(elsewhere);
-        let is_open = is_shared || self.is_entangled(operand.root);
+        let id = op.results.first().copied().unwrap_or(ValueId(u32::MAX));
+        let apart = match lies {
+            Lies::Swizzled { .. } => self.places.are_apart(operand.root, id),
+            Lies::InPlace(_) | Lies::Passing => Holds::Not,
+        };
+        let is_open = is_shared || apart == Holds::Perhaps || self.is_entangled(operand.root);
         let size = if is_open { Bytes::Between(0, size.high(), Reason::new(OPERAND)) } else { size };
         let made = self.operand_buffer(op, operand, size);
         self.remember(key, operand, product, &made);
@@ -555,10 +561,9 @@ impl Stager<'_> {
         let is_of_round = self.within.last().is_some_and(|within| within.contains(&operand.root));
         // A result that is seen from the other side is brought to registers where it is turned.
         let is_turned_result = operand.is_turned && self.of_products.contains(&operand.root);
-        let id = op.results.first().copied().unwrap_or(ValueId(u32::MAX));
         match lies {
             Lies::Swizzled { .. } if is_made && is_turned_result => self.put(operand.value, made),
-            Lies::Swizzled { .. } if is_made && self.places.is_written_between(operand.root, id) => {
+            Lies::Swizzled { .. } if is_made && apart == Holds::Surely => {
                 if is_of_round || self.within.is_empty() {
                     if operand.nth == 1 {
                         self.left_is_read(ops, op);
@@ -594,9 +599,10 @@ impl Stager<'_> {
         let (takers, has_others) = self.takers(root);
         let Some(first) = takers.first() else { return false };
         let differ = |way: &dyn Fn(&Taker) -> (usize, bool, bool)| takers.iter().any(|it| way(it) != way(first));
+        let result = |it: &Taker| self.program.products.get(&it.product).map(|product| &product.result.shape);
         let is_outside = self.is_outside(root);
         let is_in_while = self.counted.last() == Some(&false);
-        is_outside && differ(&|it| (0, it.is_turned, false))
+        is_outside && (differ(&|it| (0, it.is_turned, false)) || takers.iter().any(|it| result(it) != result(first)))
             || self.program.products.len() > 2 && differ(&|it| (it.nth, it.is_turned, it.is_computed))
             || differ(&|it| (0, false, it.is_computed))
             || has_others && is_in_while

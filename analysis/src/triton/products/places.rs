@@ -1,10 +1,12 @@
-//! Where operations stand, and whether global memory is written between two of them. What is loaded, and brought to shared memory only where a product
-//! takes it, is brought there right behind the load, but not past such a write (`ReorderInstructions.cpp`).
+//! Where operations stand, and whether something is between two of them that nothing is moved past: what writes global memory, products of tensor
+//! memory, and loops that load for later rounds. What is loaded, and brought to shared memory only where a product takes it, is brought there right behind the load, but not past one of those
+//! (`ReorderInstructions.cpp`).
 
 use rustc_hash::FxHashMap;
 
 use super::super::program::{Block, Kind, Op, ValueId};
 use super::super::simplify::{Space, Written, written};
+use super::Holds;
 
 #[derive(Default)]
 pub(super) struct Places {
@@ -14,6 +16,8 @@ pub(super) struct Places {
     ops: Vec<Place>,
     /// Those that write global memory, in order.
     writes: Vec<usize>,
+    /// The others, in order.
+    others: Vec<(usize, Holds)>,
 }
 
 struct Place {
@@ -25,13 +29,14 @@ struct Place {
 }
 
 impl Places {
-    pub(super) fn of(body: &Block) -> Places {
+    /// `of_tensor_memory`: products that are in tensor memory.
+    pub(super) fn of(body: &Block, of_tensor_memory: &dyn Fn(&Op) -> bool) -> Places {
         let mut places = Places::default();
-        places.read(body, None);
+        places.read(body, None, of_tensor_memory);
         places
     }
 
-    fn read(&mut self, block: &Block, around: Option<usize>) {
+    fn read(&mut self, block: &Block, around: Option<usize>, of_tensor_memory: &dyn Fn(&Op) -> bool) {
         for op in &block.ops {
             let nth = self.ops.len();
             self.nth.extend(op.results.iter().map(|&result| (result, nth)));
@@ -40,27 +45,62 @@ impl Places {
             if writes_global(op) {
                 self.writes.push(nth);
             }
-            op.kind.blocks().into_iter().for_each(|inner| self.read(inner, Some(nth)));
+            if of_tensor_memory(op) {
+                self.others.push((nth, Holds::Surely));
+            }
+            op.kind.blocks().into_iter().for_each(|inner| self.read(inner, Some(nth), of_tensor_memory));
             self.ops[nth].end = self.ops.len();
         }
     }
 
+    /// A loop that loads for later rounds, by one of its results.
+    pub(super) fn loads_ahead(&mut self, result: ValueId, holds: Holds) {
+        let Some(&nth) = self.nth.get(&result) else { return };
+        let at = self.others.partition_point(|&(other, _)| other < nth);
+        self.others.insert(at, (nth, holds));
+    }
+
     /// Whether global memory is written behind what gives one value and up to what gives another, or anywhere in an operation around that.
     pub(super) fn is_written_between(&self, from: ValueId, to: ValueId) -> bool {
-        let (Some(&from), Some(&to)) = (self.nth.get(&from), self.nth.get(&to)) else { return false };
+        self.between(from, to).is_some_and(|(from, end)| {
+            let first = self.writes.partition_point(|&write| write <= from);
+            self.writes.get(first).is_some_and(|&write| write < end)
+        })
+    }
+
+    /// Whether anything is there that what a product takes from registers is not moved past.
+    pub(super) fn are_apart(&self, from: ValueId, to: ValueId) -> Holds {
+        if self.is_written_between(from, to) {
+            return Holds::Surely;
+        }
+        let Some((from, end)) = self.between(from, to) else { return Holds::Not };
+        let first = self.others.partition_point(|&(other, _)| other <= from);
+        let mut between = self.others[first..].iter().take_while(|&&(other, _)| other < end).map(|&(_, holds)| holds);
+        if between.clone().any(|holds| holds == Holds::Surely) {
+            Holds::Surely
+        } else {
+            between.next().unwrap_or(Holds::Not)
+        }
+    }
+
+    /// From what gives one value to the end of what gives another, with the operations around that.
+    fn between(&self, from: ValueId, to: ValueId) -> Option<(usize, usize)> {
+        let (&from, &to) = (self.nth.get(&from)?, self.nth.get(&to)?);
         let (mut at, mut end, mut leaves_loops) = (to, to, true);
         while self.ops[at].around != self.ops[from].around {
-            let Some(around) = self.ops[at].around else { return false };
+            let around = self.ops[at].around?;
             leaves_loops &= self.ops[around].is_loop;
             // What is the same in all rounds of a loop is done in front of it.
             end = if leaves_loops { around } else { self.ops[around].end };
             at = around;
         }
-        let first = self.writes.partition_point(|&write| write <= from);
-        self.writes.get(first).is_some_and(|&write| write < end)
+        Some((from, end))
     }
 }
 
+/// What a fence is for is in shared memory.
+const FENCES: [&str; 4] = ["debug_barrier", "async_load_commit_group", "async_load_wait_group", "async_load_wait"];
+
 fn writes_global(op: &Op) -> bool {
-    op.name != "debug_barrier" && matches!(written(op), Written::Only(Space::Global) | Written::All)
+    !FENCES.contains(&op.name) && matches!(written(op), Written::Only(Space::Global) | Written::All)
 }

@@ -769,7 +769,10 @@ impl Tracer<'_> {
             (_, Some(allowed)) => (allowed.truth() != Some(true), 1),
             _ => (self.is_amd(), 1),
         };
-        let operands = self.operands(frame, expr, &args.all());
+        // The rest of the call is no value that it takes.
+        let mut taken = vec![Value::Tensor(one.clone()), Value::Tensor(two.clone())];
+        taken.extend(args.get(2, "acc").cloned());
+        let operands = self.operands(frame, expr, &taken);
         let op = Emitted {
             name: "dot",
             effect: Effect::None,
