@@ -1,4 +1,4 @@
-//! What is said to be refused of plain Triton, beside what the compiler refuses (`tests/conformance/triton/refused.json`).
+//! What is said to be refused of plain Triton, beside what the compiler refuses (`tests/conformance/triton/refused*.json`).
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use tilefit_analysis::AnalysisHost;
 use tilefit_analysis::diagnostics::Severity;
 use tilefit_syntax::Document;
 
-/// The errors of a kernel with such a body.
-fn errors(body: &[Value]) -> Vec<String> {
+/// The errors of a kernel.
+fn errors(scenario: &str, params: &str, body: &[Value]) -> Vec<String> {
     let body: String = body.iter().map(|line| format!("    {}\n", line.as_str().expect("a line"))).collect();
     let text = format!(
-        "import triton\nimport triton.language as tl\n\n# tilefit: x_ptr=fp32 arch=sm_90\n@triton.jit\ndef kernel(x_ptr):\n{body}    tl.store(x_ptr, tl.sum(tl.ravel((c + 0).to(tl.float32))))\n"
+        "import triton\nimport triton.language as tl\n\n# tilefit: {scenario}\n@triton.jit\ndef kernel({params}):\n{body}"
     );
     let mut host = AnalysisHost::new();
     let file = host.file_id("kernels.py");
@@ -20,9 +20,9 @@ fn errors(body: &[Value]) -> Vec<String> {
     diagnostics.into_iter().filter(|it| it.severity == Severity::Error).map(|it| it.message).collect()
 }
 
-#[test]
-fn nothing_that_the_compiler_takes_is_refused() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance/triton/refused.json");
+/// How many of the kernels that the compiler refuses have an error, and how many have none; those that it takes have none.
+fn found_and_missed(file: &str, errors: impl Fn(&[Value]) -> Vec<String>) -> (usize, usize) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance/triton").join(file);
     let answers: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("the answers")).expect("JSON");
     let (mut found, mut missed) = (0, 0);
     for row in answers["rows"].as_array().expect("rows") {
@@ -34,5 +34,23 @@ fn nothing_that_the_compiler_takes_is_refused() {
             Some(_) => found += 1,
         }
     }
-    assert_eq!((found, missed), (305, 3));
+    (found, missed)
+}
+
+#[test]
+fn nothing_that_the_compiler_takes_is_refused() {
+    let of_one = |body: &[Value]| {
+        let stored = Value::from("tl.store(x_ptr, tl.sum(tl.ravel((c + 0).to(tl.float32))))");
+        errors("x_ptr=fp32 arch=sm_90", "x_ptr", &[body, &[stored]].concat())
+    };
+    assert_eq!(found_and_missed("refused.json", of_one), (305, 3));
+}
+
+/// Most of those that are missed add to pointers what is no integer, store what does not go there, or are integers of another width.
+#[test]
+fn a_name_has_one_type_in_all_rounds_of_a_loop() {
+    let told = |body: &[Value]| errors("x=fp16 out=fp32 B=128 arch=sm_80", "x, out, n, B: tl.constexpr", body);
+    assert_eq!(found_and_missed("refused_in_loops.json", told), (168, 65));
+    let untold = |body: &[Value]| errors("B=128 arch=sm_80", "x, out, n, B: tl.constexpr", body);
+    assert_eq!(found_and_missed("refused_in_loops.json", untold), (117, 116));
 }

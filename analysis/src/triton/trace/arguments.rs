@@ -34,6 +34,7 @@ impl Tracer<'_> {
             Argument::Python(text) => self.python(frame.home, text).unwrap_or_else(|| Value::str(text)),
             Argument::Pointer(element) => match element.pointer_to() {
                 Some(dtype) => {
+                    self.check_float8(frame, at, dtype);
                     let id = self.given(frame, at, Type::Pointer);
                     // Pointers of one alignment are gone through alike.
                     self.numbers[id.0 as usize] = identity(("pointer", self.is_divisible(name)));
@@ -55,6 +56,7 @@ impl Tracer<'_> {
                     },
                     None => Some(Rc::new(default_layout(block, *element))),
                 };
+                self.check_float8(frame, at, *element);
                 let id = self.given(frame, at, Type::Descriptor);
                 Value::Descriptor(Descriptor { id, dtype: *element, block: Rc::new(block.clone()), layout })
             }

@@ -326,6 +326,7 @@ impl Tracer<'_> {
 
     /// Floating-point numbers of 16 bits become others by way of 32, which is one and the same for all of them.
     pub(super) fn cast(&mut self, frame: &Frame, at: ExprId, value: &Value, dtype: Dtype) -> Value {
+        self.check_float8(frame, at, dtype);
         let single = Dtype::named("float32");
         let value = match value {
             Value::Tensor(Tensor { dtype: is, .. }) | Value::Scalar(Scalar { dtype: is, .. })

@@ -1,5 +1,7 @@
 //! What the front end of the compiler refuses (`triton/compiler/code_generator.py` and `triton/language/semantic.py`), as far as it is known what it is given.
 
+use std::rc::Rc;
+
 use tilefit_syntax::ast::{Ast, CompareOp, Expr, ExprId, Stmt, StmtId};
 
 use super::super::language::Dtype;
@@ -116,6 +118,92 @@ impl Tracer<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Elements of 8 bits that NVIDIA's device has no instructions for (`supported_fp8_dtypes` in `third_party/nvidia/backend/compiler.py`).
+    pub(super) fn check_float8(&mut self, frame: &Frame, at: ExprId, dtype: Dtype) {
+        const FROM_89_ON: [&str; 1] = ["float8e4nv"];
+        const NEVER: [&str; 2] = ["float8e4b8", "float8e5b16"];
+        let element = dtype.element();
+        let hardware = &self.launch.hardware;
+        let is_late = FROM_89_ON.contains(&element.name) && hardware.capability < 89;
+        if self.is_amd() || frame.is_host || !(is_late || NEVER.contains(&element.name)) {
+            return;
+        }
+        let message = format!(
+            "sm_{} has no elements of type `{element}`: Triton takes `float8e5` and `float8e4b15` there, and `float8e4nv` from sm_89 on",
+            hardware.capability
+        );
+        self.refuse(frame, at, Code::UnsupportedTarget, message);
+    }
+
+    /// What a name is in front of a loop and behind a round of it: it has one type in all rounds (`CodeGenerator._verify_loop_carried_variable`).
+    pub(super) fn check_carried_type(&mut self, frame: &Frame, at: StmtId, name: &str, [before, behind]: [&Value; 2]) {
+        if !self.is_of_triton(frame) || !self.undecided.is_empty() {
+            return;
+        }
+        let (Some(one), Some(two)) = (self.element_type(before), self.element_type(behind)) else { return };
+        let shape = |value: &Value| match value {
+            Value::Tensor(tensor) => Some(tensor.shape.clone()),
+            _ => None,
+        };
+        let shapes = [shape(before), shape(behind)];
+        let is_known = |dtype: Dtype| ![Dtype::ANY, Dtype::UNTOLD, Dtype::POINTER_TO_ANY].contains(&dtype);
+        let is_other_shape = match &shapes {
+            [Some(one), Some(two)] => one != two,
+            [None, None] => false,
+            [None, Some(_)] => is_known(one),
+            [Some(_), None] => is_known(two),
+        };
+        if !is_other_shape && !self.differ_surely(one, two) {
+            return;
+        }
+        let said = |dtype: Dtype, shape: &Option<Rc<Vec<u64>>>| {
+            let of = match dtype {
+                _ if !is_known(dtype) => String::new(),
+                _ if dtype.is_pointer() => " of pointers".to_owned(),
+                _ => format!(" of `{dtype}`"),
+            };
+            match shape {
+                Some(shape) => format!("a tensor{of} of shape {shape:?}"),
+                None if dtype.is_pointer() => "a pointer".to_owned(),
+                None => format!("one `{dtype}`"),
+            }
+        };
+        let instead = match (before, &shapes[1]) {
+            (Value::Int(0) | Value::Float(0.0), Some(shape)) if is_known(two) && !two.is_pointer() => {
+                format!("start with `tl.zeros({shape:?}, tl.{two})`")
+            }
+            (Value::Int(number), None) if two.is_floating() => format!("start with `{number}.0`"),
+            _ if !is_other_shape => format!("cast it back with `.to(tl.{one})`, or start with `{two}`"),
+            _ => "give what a round makes of it a name of its own".to_owned(),
+        };
+        let message = format!(
+            "`{name}` is {} before the loop and {} after a round of it, but a name has one type in all rounds; {instead}",
+            said(one, &shapes[0]),
+            said(two, &shapes[1]),
+        );
+        self.refuse_at(frame, Origin::Stmt(at), Code::Rejected, message);
+    }
+
+    fn element_type(&self, value: &Value) -> Option<Dtype> {
+        match value {
+            Value::Tensor(tensor) => Some(tensor.dtype),
+            Value::Scalar(scalar) => Some(scalar.dtype),
+            Value::Int(_) | Value::Float(_) | Value::Bool(_) => Some(self.number_type(value)),
+            _ => None,
+        }
+    }
+
+    /// Whether two types are others, whatever the numbers are of which nobody says what they are.
+    fn differ_surely(&self, one: Dtype, two: Dtype) -> bool {
+        let are_known = [one, two].iter().all(|it| ![Dtype::ANY, Dtype::UNTOLD].contains(it) && !it.is_pointer());
+        let class = |dtype: Dtype| (dtype.is_floating(), dtype.bits == 1);
+        let is_open = match class(one) == class(two) && !one.is_floating() {
+            true => !self.untold.is_empty() || self.takes_numbers,
+            false => !self.floats.is_empty() || self.takes_numbers,
+        };
+        are_known && !is_open && one != two
     }
 
     /// A load or a store through pointers (`TritonSemantic._load_legacy`, `_store_legacy`).

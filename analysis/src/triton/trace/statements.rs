@@ -1,8 +1,9 @@
 //! Statements: assignments, branches and loops.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId};
 
 use super::super::axis_info::AxisInfo;
@@ -236,6 +237,10 @@ impl Tracer<'_> {
         self.blocks.push(otherwise_block);
         let mut results = Vec::new();
         for (name, one, two, start, leaves_one) in made {
+            if let (Value::Dtype(_), Value::Dtype(_)) = (&one, &two) {
+                frame.names.insert(name, Value::Dtype(Dtype::ANY));
+                continue;
+            }
             let two = self.computed(frame, at, &two, false);
             let two = self.as_in(frame, at, two, &one);
             let mut leaves_two = Vec::new();
@@ -482,6 +487,7 @@ impl Tracer<'_> {
         frame.loops += 1;
         self.copies_of_body(frame, target, at, (index, copies), body);
         frame.loops -= 1;
+        self.check_round(frame, body, &before);
         let yields = self.end_of_round(frame, at, &carried);
         for (&param, &next) in params[1..].iter().zip(&yields) {
             self.check_carried(param, next);
@@ -530,6 +536,7 @@ impl Tracer<'_> {
             frame.loops += 1;
             self.body(frame, body);
             frame.loops -= 1;
+            self.check_round(frame, body, &before);
         }
         let yields = self.end_of_round(frame, condition, &carried);
         for (&param, &next) in params.iter().zip(&yields) {
@@ -566,7 +573,7 @@ impl Tracer<'_> {
                 None => break,
             }
         }
-        for name in assigned(&frame.ast, body) {
+        for name in assigned(&frame.ast, body).into_keys() {
             frame.names.insert(name, unknown("how long a loop goes on is not known"));
         }
         Flow::Next
@@ -582,7 +589,7 @@ impl Tracer<'_> {
     ) -> (Vec<(Rc<str>, Value)>, Vec<ValueId>) {
         let mut carried = Vec::new();
         let mut starts = Vec::new();
-        for name in assigned(&frame.ast, body) {
+        for name in assigned(&frame.ast, body).into_keys() {
             let Some(value) = frame.names.get(&name).cloned() else { continue };
             let value = self.computed(frame, at, &value, true);
             let value = start(self, frame, at, value);
@@ -641,6 +648,15 @@ impl Tracer<'_> {
                 })
             }
             _ => value,
+        }
+    }
+
+    /// A name has one type in all rounds (`CodeGenerator._verify_loop_carried_variable`).
+    fn check_round(&mut self, frame: &Frame, body: &[StmtId], before: &FxHashMap<Rc<str>, Value>) {
+        for (name, at) in assigned(&frame.ast, body) {
+            if let (Some(before), Some(behind)) = (before.get(&name), frame.names.get(&name)) {
+                self.check_carried_type(frame, at, &name, [before, behind]);
+            }
         }
     }
 
@@ -814,24 +830,24 @@ fn named(frame: &Frame, target: ExprId) -> Option<(Rc<str>, Option<Origin>)> {
 }
 
 /// The names that statements assign, in order.
-fn assigned(ast: &Ast, body: &[StmtId]) -> Vec<Rc<str>> {
-    fn targets(ast: &Ast, target: ExprId, found: &mut BTreeSet<Rc<str>>) {
+fn assigned(ast: &Ast, body: &[StmtId]) -> BTreeMap<Rc<str>, StmtId> {
+    fn targets(ast: &Ast, at: StmtId, target: ExprId, found: &mut BTreeMap<Rc<str>, StmtId>) {
         match ast.expr(target) {
             Expr::Name(name) => {
-                found.insert(name.as_str().into());
+                found.insert(name.as_str().into(), at);
             }
-            Expr::Tuple(parts) | Expr::List(parts) => parts.iter().for_each(|&part| targets(ast, part, found)),
-            Expr::Starred(inner) => targets(ast, *inner, found),
+            Expr::Tuple(parts) | Expr::List(parts) => parts.iter().for_each(|&part| targets(ast, at, part, found)),
+            Expr::Starred(inner) => targets(ast, at, *inner, found),
             // An object of which a part is assigned is another one.
-            Expr::Attribute { value, .. } => targets(ast, *value, found),
+            Expr::Attribute { value, .. } => targets(ast, at, *value, found),
             _ => {}
         }
     }
-    fn visit(ast: &Ast, body: &[StmtId], found: &mut BTreeSet<Rc<str>>) {
+    fn visit(ast: &Ast, body: &[StmtId], found: &mut BTreeMap<Rc<str>, StmtId>) {
         for &stmt in body {
             match ast.stmt(stmt) {
-                Stmt::Assign { targets: all, .. } => all.iter().for_each(|&target| targets(ast, target, found)),
-                Stmt::AugAssign { target, .. } | Stmt::For { target, .. } => targets(ast, *target, found),
+                Stmt::Assign { targets: all, .. } => all.iter().for_each(|&target| targets(ast, stmt, target, found)),
+                Stmt::AugAssign { target, .. } | Stmt::For { target, .. } => targets(ast, stmt, *target, found),
                 _ => {}
             }
             for inner in ast.stmt(stmt).bodies() {
@@ -839,9 +855,9 @@ fn assigned(ast: &Ast, body: &[StmtId]) -> Vec<Rc<str>> {
             }
         }
     }
-    let mut found = BTreeSet::new();
+    let mut found = BTreeMap::new();
     visit(ast, body, &mut found);
-    found.into_iter().collect()
+    found
 }
 
 fn shape(value: &Value) -> Option<&[u64]> {
