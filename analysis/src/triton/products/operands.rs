@@ -375,8 +375,10 @@ impl Stager<'_> {
                 _ => self.uncertain(ops, op, &operand, most),
             };
         }
-        // Where a result is brought that is taken from the other side in a loop is not modelled.
-        if !self.of_products.contains(&operand.root) || operand.is_turned && self.is_outside(operand.root) {
+        // Where a result is brought that is taken from the other side in a loop is not modelled, nor where it is for a `while`.
+        let is_in_while = self.counted.last() == Some(&false);
+        let is_open = (operand.is_turned || is_in_while) && self.is_outside(operand.root);
+        if is_open || !self.of_products.contains(&operand.root) {
             return self.uncertain(ops, op, &operand, most);
         }
         let needs = match operand.is_turned {
@@ -430,7 +432,9 @@ impl Stager<'_> {
             Unit::Wgmma => (is_of_round || self.program.is_unrolled) && (is_shared_out || is_mixed),
             _ => is_of_round && is_mixed,
         };
-        if is_laid_otherwise || is_in_sums(&of_other) {
+        // Of one that is computed as several, each may be converted.
+        let is_of_parts = product.parts > 1 && self.program.products.len() > 1;
+        if is_laid_otherwise || is_of_parts || is_in_sums(&of_other) {
             let Tile { shape, dtype, .. } = product.result.clone();
             let size = Bytes::Between(0, product.result.bytes(), Reason::new(OPERAND));
             let made = self.buffer(
@@ -520,6 +524,11 @@ impl Stager<'_> {
     ) {
         let key = (operand.root, lies);
         let is_made = self.made_at.contains_key(&operand.root);
+        // In front of a `while` it may be read into registers, or in it where other products are.
+        let is_swizzled = matches!(lies, Lies::Swizzled { .. });
+        if is_made && is_swizzled && self.program.products.len() > 1 && self.is_read_before_while(operand.root) {
+            return self.uncertain(ops, op, operand, size.high());
+        }
         if let Some(found) = self.brought.get(&key).filter(|_| is_made).cloned() {
             if matches!(lies, Lies::InPlace(_)) {
                 op.operands.push(found.buffer);
@@ -600,11 +609,17 @@ impl Stager<'_> {
         let Some(first) = takers.first() else { return false };
         let differ = |way: &dyn Fn(&Taker) -> (usize, bool, bool)| takers.iter().any(|it| way(it) != way(first));
         let result = |it: &Taker| self.program.products.get(&it.product).map(|product| &product.result.shape);
+        // Beside others, two that take it alike may be given it by one read in front of the loop, or by one each in it.
+        let are_some = takers.len() > 1 && self.program.products.len() > takers.len();
         let is_outside = self.is_outside(root);
         let is_in_while = self.counted.last() == Some(&false);
-        is_outside && (differ(&|it| (0, it.is_turned, false)) || takers.iter().any(|it| result(it) != result(first)))
+        is_outside
+            && (differ(&|it| (0, it.is_turned, false))
+                || are_some
+                || takers.iter().any(|it| result(it) != result(first)))
             || self.program.products.len() > 2 && differ(&|it| (it.nth, it.is_turned, it.is_computed))
             || differ(&|it| (0, false, it.is_computed))
+            || first.is_computed && takers.iter().skip(1).any(|it| it.product == first.product)
             || has_others && is_in_while
     }
 

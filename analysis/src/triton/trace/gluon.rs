@@ -797,7 +797,13 @@ impl Tracer<'_> {
         let is_square = one.id == two.id;
         self.program.is_guessed |= is_square;
         let of_instruction = self.layout_of_product(id, &product);
-        let is_other = is_square || parts > 1;
+        let is_elsewhere = match args.get(2, "acc") {
+            Some(Value::Tensor(acc)) if self.machine().unit(&product) == Unit::Tcgen05 => {
+                self.is_summed_elsewhere(acc, &of_instruction)
+            }
+            _ => false,
+        };
+        let is_other = is_square || is_elsewhere || parts > 1;
         let layout = if is_other { self.choice_for(id) } else { of_instruction };
         let is_left_at_hand = one.dtype.bits == 16 && self.feeds(&one.layout, &layout);
         let needs = [(0, one), (1, two)].map(|(nth, operand)| self.is_exchanged(nth, operand, &layout));
@@ -855,6 +861,23 @@ impl Tracer<'_> {
     }
 
     /// The layout that tensor cores give a product, where that is known.
+    /// Whether what a product adds to has another layout than that which its instruction gives. In which of them a loop carries it is not modelled.
+    fn is_summed_elsewhere(&mut self, acc: &Tensor, of_instruction: &Registers) -> bool {
+        let is_elsewhere = match self.uncontested(&acc.layout) {
+            Some(layout) => self.uncontested(of_instruction) != Some(layout),
+            None => false,
+        };
+        if is_elsewhere {
+            let (carried, choice) = (self.resolved(&acc.layout), self.new_choice());
+            self.autos.iter_mut().flatten().filter(|auto| **auto == carried).for_each(|auto| *auto = choice.clone());
+        }
+        is_elsewhere
+    }
+
+    fn machine(&self) -> Machine {
+        Machine { hardware: self.launch.hardware, warps: self.warps, stages: 1, flattens: false }
+    }
+
     fn layout_of_product(&mut self, id: ValueId, product: &Product) -> Registers {
         let shape = product.result.shape.clone();
         let region = self.regions.last().copied().unwrap_or_default();
@@ -863,7 +886,7 @@ impl Tracer<'_> {
         let is_tall = |shape: &Vec<u64>| shape.first() >= shape.last();
         // Which of several the compiler looks at first is not known.
         let agree = here.iter().all(|(_, other)| is_tall(other) == is_tall(&shape) && other.len() == shape.len());
-        let machine = Machine { hardware: self.launch.hardware, warps: self.warps, stages: 1, flattens: false };
+        let machine = self.machine();
         let Ok(shape) = super::registers::narrow(&shape) else { return self.choice_for(id) };
         // The compiler lays out those in another way of which one goes into another.
         let (is_alone, is_chained) = (here.len() <= 1, self.learnt.chained.contains(&id));
