@@ -176,18 +176,18 @@ fn bounded(language: &str) -> (usize, usize, usize) {
 
 #[test]
 fn kernels_of_plain_triton_take_what_the_compiler_gives_them() {
-    assert_eq!(bounded("triton"), (163, 55, 0));
+    assert_eq!(bounded("triton"), (160, 58, 0));
 }
 
 /// Products that share tiles, that are made of others, or that are computed as several; loops with copies of their bodies; tensor memory.
 #[test]
 fn products_take_what_the_compiler_gives_them() {
-    assert_eq!(bounded("causes/products"), (320, 464, 0));
+    assert_eq!(bounded("causes/products"), (317, 467, 0));
 }
 
 #[test]
 fn random_kernels_of_plain_triton_take_what_the_compiler_gives_them() {
-    assert_eq!(bounded("random/triton"), (162, 180, 0));
+    assert_eq!(bounded("random/triton"), (158, 184, 0));
 }
 
 #[test]

@@ -362,6 +362,7 @@ impl Stager<'_> {
             let is_scaled = self.scaled.contains(&operand.root);
             return match operand.holds {
                 // Such a number keeps it from being brought there before it is computed (`hoistConvertDotOperand`).
+                _ if is_scaled && self.machine.unit(product) == Unit::Wgmma => self.uncertain(ops, op, &operand, most),
                 _ if is_scaled && is_here && !is_alone && !is_widened && !self.is_entangled(load) => {
                     let lies = self.swizzled_for(op, &operand, product);
                     self.keep(ops, op, &operand, product, (lies, Bytes::Exactly(bytes)));
@@ -379,7 +380,7 @@ impl Stager<'_> {
         let is_in_while = self.counted.last() == Some(&false);
         let is_open = (operand.is_turned || is_in_while) && self.is_outside(operand.root);
         if is_open || !self.of_products.contains(&operand.root) {
-            return self.uncertain(ops, op, &operand, most);
+            return (0..product.parts).for_each(|_| self.uncertain(ops, op, &operand, most));
         }
         let needs = match operand.is_turned {
             true => Some(true),
@@ -524,9 +525,9 @@ impl Stager<'_> {
     ) {
         let key = (operand.root, lies);
         let is_made = self.made_at.contains_key(&operand.root);
-        // In front of a `while` it may be read into registers, or in it where other products are.
+        // For a `while` it may be read into registers in front of it, or in it.
         let is_swizzled = matches!(lies, Lies::Swizzled { .. });
-        if is_made && is_swizzled && self.program.products.len() > 1 && self.is_read_before_while(operand.root) {
+        if is_made && is_swizzled && self.is_read_before_while(operand.root) {
             return self.uncertain(ops, op, operand, size.high());
         }
         if let Some(found) = self.brought.get(&key).filter(|_| is_made).cloned() {

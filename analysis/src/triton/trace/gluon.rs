@@ -1007,6 +1007,12 @@ impl Tracer<'_> {
     fn load(&mut self, frame: &Frame, expr: ExprId, pointer: Option<&Value>, args: &Args) -> Value {
         let is_volatile = args.named("volatile").and_then(Value::truth) == Some(true);
         let effect = if is_volatile { Effect::Writes } else { Effect::Reads };
+        // What is loaded through other caches is loaded again.
+        let hints = ["cache_modifier", "eviction_policy"].map(|name| match args.named(name) {
+            Some(Value::Str(hint)) if !hint.is_empty() => Some(hint.clone()),
+            _ => None,
+        });
+        let identity = identity(hints);
         let mut operands = self.operands(frame, expr, &args.all());
         let told = pointer.and_then(|pointer| self.as_pointer(pointer));
         let pointer = told.as_ref().or(pointer);
@@ -1029,7 +1035,7 @@ impl Tracer<'_> {
                     effect,
                     operands: &operands,
                     of: Type::Tensor,
-                    identity: 0,
+                    identity,
                     kind: Kind::Plain,
                 };
                 let id = self.emit(frame, expr, op);
@@ -1048,7 +1054,7 @@ impl Tracer<'_> {
             Some(Value::Scalar(scalar)) => {
                 let dtype = scalar.dtype.element();
                 let of = dtype.scalar_type();
-                let op = Emitted { name: "load", effect, operands: &operands, of, identity: 0, kind: Kind::Plain };
+                let op = Emitted { name: "load", effect, operands: &operands, of, identity, kind: Kind::Plain };
                 Value::Scalar(Scalar { id: self.emit(frame, expr, op), dtype })
             }
             Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
