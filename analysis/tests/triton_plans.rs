@@ -187,7 +187,7 @@ fn products_take_what_the_compiler_gives_them() {
 
 #[test]
 fn random_kernels_of_plain_triton_take_what_the_compiler_gives_them() {
-    assert_eq!(bounded("random/triton"), (158, 184, 0));
+    assert_eq!(bounded("random/triton"), (164, 230, 0));
 }
 
 #[test]

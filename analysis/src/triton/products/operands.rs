@@ -378,7 +378,7 @@ impl Stager<'_> {
         }
         // Where a result is brought that is taken from the other side in a loop is not modelled, nor where it is for a `while`.
         let is_in_while = self.counted.last() == Some(&false);
-        let is_open = (operand.is_turned || is_in_while) && self.is_outside(operand.root);
+        let is_open = (operand.is_turned || is_in_while) && self.is_outside(operand.root) || product.parts > 1;
         if is_open || !self.of_products.contains(&operand.root) {
             return (0..product.parts).for_each(|_| self.uncertain(ops, op, &operand, most));
         }
