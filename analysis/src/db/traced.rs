@@ -115,7 +115,10 @@ pub(super) fn traced<'db>(
         if dialect.leaves_layouts() {
             reorder::add_to(&mut trace.program, &|product| machine.adds(product));
             let keeps = |product: &Product, nth, writes| machine.keeps(product, nth, writes);
-            reorder::hoist(&mut trace.program, &|product| machine.moves(product), &keeps);
+            let is_in_tensor_memory = |product: &Product| machine.is_in_tensor_memory(product);
+            let moves = |product: &Product| machine.moves(product);
+            let is_open = reorder::hoist(&mut trace.program, &moves, &keeps, &is_in_tensor_memory);
+            let are_sure = are_sure && !is_open;
             simplify(&mut trace.program);
             if !trace.program.flattened.is_empty() {
                 flat = Some(compiled(trace.program.clone(), launch, &Machine { flattens: true, ..machine }, are_sure));

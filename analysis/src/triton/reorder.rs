@@ -1,6 +1,7 @@
 //! What the compiler of TLX does to a program once nothing of it is left out: loads through descriptors get their buffers, and operations move
 //! (`lib/Dialect/TritonGPU/Transforms/ReorderInstructions.cpp`). Gluon leaves operations where they are.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -223,8 +224,15 @@ fn add_to_in(block: &mut Block, uses: &FxHashMap<ValueId, u32>, is_added: &dyn F
 }
 
 /// Moves what is the same in each round of a loop in front of it. `moves`: whether a product may. `keeps`: whether what is computed for a side of a
-/// product stays in a loop, where its buffer is, given whether something is written in that.
-pub fn hoist(program: &mut Program, moves: &dyn Fn(&Product) -> bool, keeps: &dyn Fn(&Product, usize, bool) -> bool) {
+/// product stays in a loop, where its buffer is, given whether something is written in that. `is_in_tensor_memory`: whether a result is read from there
+/// where it is needed. Returns whether a conversion of such a result may be done in front of a loop or behind the buffers of that, which is not modelled.
+pub fn hoist(
+    program: &mut Program,
+    moves: &dyn Fn(&Product) -> bool,
+    keeps: &dyn Fn(&Product, usize, bool) -> bool,
+    is_in_tensor_memory: &dyn Fn(&Product) -> bool,
+) -> bool {
+    let (converted, is_open) = (converted_from(program, is_in_tensor_memory), Cell::new(false));
     let (sides, turned) = sides(program);
     let Program { body, products, .. } = program;
     let mut takers: FxHashMap<ValueId, Vec<&'static str>> = FxHashMap::default();
@@ -238,8 +246,41 @@ pub fn hoist(program: &mut Program, moves: &dyn Fn(&Product) -> bool, keeps: &dy
     hoist_in(body, &|value, writes| {
         let is_kept = |&(product, nth): &(ValueId, usize)| keeps(&products[&product], nth, writes);
         let stays = |product| !moves(product) || is_added(value) || turned.contains(&value);
-        products.get(&value).is_some_and(stays) || sides.get(&value).into_iter().flatten().any(is_kept)
+        let is_converted = converted.contains(&value);
+        is_open.set(is_open.get() || is_converted);
+        is_converted || products.get(&value).is_some_and(stays) || sides.get(&value).into_iter().flatten().any(is_kept)
     });
+    is_open.get()
+}
+
+/// Conversions of what some products give, or loops around those.
+fn converted_from(program: &Program, from: &dyn Fn(&Product) -> bool) -> FxHashSet<ValueId> {
+    /// Whether there is such a product in a block.
+    fn visit(
+        block: &Block,
+        is_one: &dyn Fn(&Op) -> bool,
+        of: &mut FxHashSet<ValueId>,
+        found: &mut FxHashSet<ValueId>,
+    ) -> bool {
+        let mut has_one = false;
+        for op in &block.ops {
+            work::spend(1);
+            let mut is_of = is_one(op);
+            for inner in op.kind.blocks() {
+                is_of |= visit(inner, is_one, of, found);
+            }
+            has_one |= is_of;
+            if is_of || op.operands.iter().any(|operand| of.contains(operand)) {
+                of.extend(&op.results);
+                found.extend(op.results.iter().filter(|_| op.name == "convert_layout"));
+            }
+        }
+        has_one
+    }
+    let is_one = |op: &Op| op.results.first().and_then(|id| program.products.get(id)).is_some_and(from);
+    let (mut of, mut found) = (FxHashSet::default(), FxHashSet::default());
+    visit(&program.body, &is_one, &mut of, &mut found);
+    found
 }
 
 /// Of which products a value is a side that is computed, seen from whichever side; and the products that take one from the other side: it comes to the
@@ -304,8 +345,9 @@ fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId, bool) -> bool) -> Vec<Op>
                 Effect::Reads => op.name == "load" && !writes,
                 _ => false,
             };
-            let may = may && !op.results.iter().any(|&result| stays(result, writes));
-            let is_invariant = may && op.operands.iter().all(|operand| !within.contains(operand));
+            let is_invariant = may
+                && op.operands.iter().all(|operand| !within.contains(operand))
+                && !op.results.iter().any(|&result| stays(result, writes));
             if is_invariant {
                 op.results.iter().for_each(|result| {
                     within.remove(result);

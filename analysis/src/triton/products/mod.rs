@@ -86,7 +86,7 @@ fn stage_all(program: &mut Program, machine: &Machine) -> bool {
     let mut body = std::mem::take(&mut program.body);
     let places = Places::of(&body, &|op| {
         let product = op.results.first().and_then(|id| program.products.get(id));
-        product.is_some_and(|product| machine.unit(product) == Unit::Tcgen05)
+        product.is_some_and(|product| machine.is_in_tensor_memory(product))
     });
     let mut stager = Stager {
         program,
@@ -169,6 +169,11 @@ impl Machine {
     /// Whether a product that is the same in each round of a loop leaves it: one that reads its operands from shared memory does not.
     pub fn moves(&self, product: &Product) -> bool {
         !self.unit(product).is_asynchronous() && !self.has_no_tensor_cores()
+    }
+
+    /// Whether the result of a product is in tensor memory.
+    pub fn is_in_tensor_memory(&self, product: &Product) -> bool {
+        self.unit(product) == Unit::Tcgen05
     }
 
     /// Whether a product and what it is added to become one: not where the author leaves sums of few bits to `wgmma`, which adds them up exactly now and

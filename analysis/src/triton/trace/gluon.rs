@@ -795,7 +795,9 @@ impl Tracer<'_> {
         };
         // What becomes of a tensor that is multiplied with itself is not modelled.
         let is_square = one.id == two.id;
-        self.program.is_guessed |= is_square;
+        // Nor what the compiler does where the author says how often sums of few bits are added up exactly.
+        let is_told = args.get(5, "max_num_imprecise_acc").is_some_and(|most| !matches!(most, Value::None));
+        self.program.is_guessed |= is_square || is_told && one.dtype.is_float8();
         let of_instruction = self.layout_of_product(id, &product);
         let is_elsewhere = match args.get(2, "acc") {
             Some(Value::Tensor(acc)) if self.machine().unit(&product) == Unit::Tcgen05 => {
