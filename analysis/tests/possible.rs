@@ -407,10 +407,10 @@ def launch(a, c):
     let with_comment =
         |comment: &str| lenses(&text.replace("@triton.jit", &format!("# tilefit: {comment}\n@triton.jit")));
     assert_eq!(lenses(text), [""]);
-    let taken = ["8–64 KiB of 227 KiB (sm_90) · room for ≥ 3 blocks/SM"];
+    let taken = ["8–88 KiB of 227 KiB (sm_90) · room for ≥ 2 blocks/SM"];
     assert_eq!(with_comment("HAS_BIAS=True"), taken);
     assert_eq!(with_comment("bias=fp16 M=64"), taken);
-    assert_eq!(with_comment("M=16"), ["at most 5 KiB of 227 KiB (sm_90)"]);
+    assert_eq!(with_comment("M=16"), ["at most 7 KiB of 227 KiB (sm_90)"]);
 }
 
 /// A decorator of the author's that takes configurations tunes as `triton.autotune` does.
@@ -425,7 +425,7 @@ def k(a, c, n, M: tl.constexpr):
 ";
     assert_eq!(
         lenses(text),
-        ["2 configurations · at most 64 KiB of 227 KiB (sm_90) · all fit · room for ≥ 3 blocks/SM"]
+        ["2 configurations · at most 88 KiB of 227 KiB (sm_90) · all fit · room for ≥ 2 blocks/SM"]
     );
 }
 
@@ -438,7 +438,7 @@ def k(a, c, n, M: tl.constexpr):
     x = tl.load(a + m[:, None] * n + m[None, :]).to(tl.float16)
     tl.store(c + m[:, None] * n + m[None, :], tl.dot(x, tl.trans(x)))
 ";
-    let all = "2 configurations · at most 64 KiB of 227 KiB (sm_90) · all fit · room for ≥ 3 blocks/SM";
+    let all = "2 configurations · at most 88 KiB of 227 KiB (sm_90) · all fit · room for ≥ 2 blocks/SM";
     let list = "[triton.Config({'M': m}, num_warps=4) for m in (32, 64)]";
     for configs in
         [format!("kept({list})"), format!("list(filter(kept, {list}))"), format!("[c for c in {list} if kept(c)]")]
@@ -463,7 +463,7 @@ def launch(a, c, n):
 ";
     let plain = text.split_once('\n').expect("the decorator").1;
     assert_eq!(lenses(text), lenses(plain));
-    assert_eq!(lenses(text), ["8–64 KiB of 227 KiB (sm_90) · room for ≥ 3 blocks/SM"]);
+    assert_eq!(lenses(text), ["8–88 KiB of 227 KiB (sm_90) · room for ≥ 2 blocks/SM"]);
 }
 
 /// A second click says more in the comment of the first one, which is the one that is in force.

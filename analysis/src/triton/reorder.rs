@@ -233,7 +233,7 @@ pub fn hoist(
     is_in_tensor_memory: &dyn Fn(&Product) -> bool,
 ) -> bool {
     let (converted, is_open) = (converted_from(program, is_in_tensor_memory), Cell::new(false));
-    let (sides, turned) = sides(program);
+    let Sides { of: sides, turned } = sides(program);
     let Program { body, products, .. } = program;
     let mut takers: FxHashMap<ValueId, Vec<&'static str>> = FxHashMap::default();
     body.each(&mut |op| {
@@ -283,12 +283,19 @@ fn converted_from(program: &Program, from: &dyn Fn(&Product) -> bool) -> FxHashS
     found
 }
 
-/// Of which products a value is a side that is computed, seen from whichever side; and the products that take one from the other side: it comes to the
-/// registers by way of shared memory from the start, and is written there in each round (`SwizzleShmemConvert` in `OptimizeDotOperands.cpp`).
-fn sides(program: &Program) -> (FxHashMap<ValueId, Vec<(ValueId, usize)>>, FxHashSet<ValueId>) {
+/// Sides of products that are computed.
+#[derive(Default)]
+struct Sides {
+    /// Of which products a value is which side, seen from whichever side.
+    of: FxHashMap<ValueId, Vec<(ValueId, usize)>>,
+    /// Products that take one from the other side: it comes to the registers by way of shared memory from the start, and is written there in each round
+    /// (`SwizzleShmemConvert` in `OptimizeDotOperands.cpp`).
+    turned: FxHashSet<ValueId>,
+}
+
+fn sides(program: &Program) -> Sides {
     let mut seen_of: FxHashMap<ValueId, ValueId> = FxHashMap::default();
-    let mut sides: FxHashMap<ValueId, Vec<(ValueId, usize)>> = FxHashMap::default();
-    let mut turned: FxHashSet<ValueId> = FxHashSet::default();
+    let mut sides = Sides::default();
     program.body.each(&mut |op| {
         let Some(&result) = op.results.first() else { return };
         if let ("permute", Some(&of)) = (op.name, op.operands.first()) {
@@ -300,12 +307,12 @@ fn sides(program: &Program) -> (FxHashMap<ValueId, Vec<(ValueId, usize)>>, FxHas
         for (nth, operand) in op.operands.iter().take(2).enumerate() {
             let side = seen_of.get(operand).copied().unwrap_or(*operand);
             if !program.loads.contains_key(&side) {
-                sides.entry(side).or_default().push((result, nth));
-                turned.extend((side != *operand).then_some(result));
+                sides.of.entry(side).or_default().push((result, nth));
+                sides.turned.extend((side != *operand).then_some(result));
             }
         }
     });
-    (sides, turned)
+    sides
 }
 
 fn hoist_in(block: &mut Block, stays: &dyn Fn(ValueId, bool) -> bool) {
