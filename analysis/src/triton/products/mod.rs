@@ -124,6 +124,7 @@ fn stage_all(program: &mut Program, machine: &Machine) -> bool {
         starts: Vec::new(),
         left: Vec::new(),
         has_short: false,
+        loads_ahead: false,
     };
     stager.read(&body);
     stager.block(&mut body, None);
@@ -292,6 +293,8 @@ struct Stager<'p> {
     starts: Vec<Op>,
     /// The buffer of the left side of the product at hand, where it comes to registers through it.
     left: Vec<ValueId>,
+    /// The loop around loads for later rounds.
+    loads_ahead: bool,
     /// Some loop whose rounds overlap has hardly more of them than are taken out of it.
     has_short: bool,
 }
@@ -431,9 +434,13 @@ impl Stager<'_> {
                         false => Vec::new(),
                     };
                     self.has_short |= is_short && looped.overlaps.values().any(|&holds| holds != Holds::Not);
+                    let staged = looped.staged.iter().flatten().map(|(_, staging)| staging.holds);
+                    let ahead = staged.filter(|&holds| holds != Holds::Not).max_by_key(|&holds| holds == Holds::Surely);
+                    let around_loads_ahead = std::mem::replace(&mut self.loads_ahead, ahead.is_some());
                     self.flat += u32::from(is_flat);
                     self.round(body, Some(&looped), true);
                     self.flat -= u32::from(is_flat);
+                    self.loads_ahead = around_loads_ahead;
                     self.flat_stages = told;
                     self.put_hoisted(&mut ops);
                     let made: Vec<ValueId> = copies.iter().flat_map(|copy| copy.results.clone()).collect();
@@ -442,9 +449,6 @@ impl Stager<'_> {
                         false => ops.extend(copies),
                     }
                     if let Some(&result) = op.results.first().filter(|_| !self.machine.is_amd()) {
-                        let staged = looped.staged.iter().flatten().map(|(_, staging)| staging.holds);
-                        let ahead =
-                            staged.filter(|&holds| holds != Holds::Not).max_by_key(|&holds| holds == Holds::Surely);
                         if let Some(holds) = ahead {
                             self.places.loads_ahead(result, holds);
                         }

@@ -236,7 +236,10 @@ impl Stager<'_> {
             return self.carried(op, operand, (operand.root, Lies::Passing), product, size());
         }
         let is_from_descriptor = self.through_descriptor.contains(&operand.root);
-        let size = match is_from_descriptor {
+        // What is computed in front of a loop that loads ahead is brought there in front of it, or in each round.
+        let is_computed = !self.program.loads.contains_key(&operand.root) && self.is_outside(operand.root);
+        let is_open = self.loads_ahead && is_computed && self.machine.unit(product) == Unit::Wgmma;
+        let size = match is_from_descriptor || is_open {
             true => Bytes::Between(0, bytes, Reason::new(OPERAND)),
             false => Bytes::Exactly(bytes),
         };
