@@ -77,7 +77,6 @@ def looped(s, live, kept):
     d = s["d"]
     form = d.pick("loads", "live", "live", "two", "chain")
     step = d.pick(*s["dims"])
-    acc = shape = None
     if form == "loads":
         rows, inner, cols = (d.pick(*s["dims"]) for _ in range(3))
         if d.chance(.3) and any(one[1][0] == inner for one in kept):
@@ -141,7 +140,10 @@ def changed(s, live, kept):
     elif form == "scale":
         d(f"{made} = {wide} * 0.125")
     elif form == "rows":
-        d(f"{made} = {wide} - tl.sum({wide}, axis={d.pick(0, 1)}){'[None, :]' if shape[0] == shape[1] and d.chance(.5) else ''}" if shape[0] == shape[1] else f"{made} = {wide} - tl.sum({wide}, axis=1)[:, None]")
+        # Of a square, either axis may be summed over and put back along either.
+        axis = d.pick(0, 1) if shape[0] == shape[1] else 1
+        back = "[:, None]" if axis == 1 and shape[0] != shape[1] else d.pick("", "[None, :]")
+        d(f"{made} = {wide} - tl.sum({wide}, axis={axis}){back}")
     else:
         more = tile(s, None, shape)
         d(f"{made} = {wide} * tl.sigmoid({more[0]}.to(tl.float32))")

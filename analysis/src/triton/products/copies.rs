@@ -190,13 +190,17 @@ impl Stager<'_> {
     }
 
     /// A left side of `tcgen05` that threads have by rows may go from them to tensor memory (`PromoteLHSToTMem.cpp`).
-    pub(super) fn may_be_in_tensor_memory(&self, load: ValueId) -> bool {
+    fn may_be_in_tensor_memory(&self, load: ValueId) -> bool {
         let is_left = |taker: &super::latencies::Taker| {
             let product = self.program.products.get(&taker.product);
-            taker.nth == 0 && product.is_some_and(|product| self.machine.unit(product) == Unit::Tcgen05)
+            taker.nth == 0 && product.is_some_and(|product| self.machine.is_in_tensor_memory(product))
         };
-        let is_by_rows = self.program.loads.get(&load).is_some_and(|load| load.runs_along != Some(1));
-        is_by_rows && self.takers(load).0.iter().any(is_left)
+        self.is_by_rows(load) && self.takers(load).0.iter().any(is_left)
+    }
+
+    /// Whether threads may have rows of what is loaded.
+    pub(super) fn is_by_rows(&self, load: ValueId) -> bool {
+        self.program.loads.get(&load).is_some_and(|load| load.runs_along != Some(1))
     }
 
     /// Of the copies of a load.

@@ -204,6 +204,11 @@ enum Holds {
     Not,
 }
 
+/// What is known to happen of several that may.
+fn surest(all: impl Iterator<Item = Holds>) -> Holds {
+    all.fold(Holds::Not, |surest, holds| if surest == Holds::Surely || holds == Holds::Not { surest } else { holds })
+}
+
 /// What a product's operand is made of.
 #[derive(Debug, Clone, Copy)]
 struct Source {
@@ -434,9 +439,8 @@ impl Stager<'_> {
                         false => Vec::new(),
                     };
                     self.has_short |= is_short && looped.overlaps.values().any(|&holds| holds != Holds::Not);
-                    let staged = looped.staged.iter().flatten().map(|(_, staging)| staging.holds);
-                    let ahead = staged.filter(|&holds| holds != Holds::Not).max_by_key(|&holds| holds == Holds::Surely);
-                    let around_loads_ahead = std::mem::replace(&mut self.loads_ahead, ahead.is_some());
+                    let ahead = surest(looped.staged.iter().flatten().map(|(_, staging)| staging.holds));
+                    let around_loads_ahead = std::mem::replace(&mut self.loads_ahead, ahead != Holds::Not);
                     self.flat += u32::from(is_flat);
                     self.round(body, Some(&looped), true);
                     self.flat -= u32::from(is_flat);
@@ -449,9 +453,7 @@ impl Stager<'_> {
                         false => ops.extend(copies),
                     }
                     if let Some(&result) = op.results.first().filter(|_| !self.machine.is_amd()) {
-                        if let Some(holds) = ahead {
-                            self.places.loads_ahead(result, holds);
-                        }
+                        self.places.loads_ahead(result, ahead);
                         let given_back = made.into_iter().map(|copy| let_go(&op, copy)).collect();
                         self.given_back.insert(result, given_back);
                     }

@@ -134,8 +134,7 @@ impl Stager<'_> {
         if product.parts > 1 {
             return self.parts_of(ops, op, &operand, product);
         }
-        let is_by_rows = is_loaded && self.program.loads[&operand.root].runs_along != Some(1);
-        if operand.nth == 0 && is_by_rows && operand.holds != Some(Holds::Surely) {
+        if operand.nth == 0 && self.is_by_rows(operand.root) && operand.holds != Some(Holds::Surely) {
             // It may be in tensor memory, which it is loaded for at once, or twice in shared memory: all through the loop where rounds overlap.
             // What is loaded in front of the loop is brought there at once.
             let perhaps = || Bytes::Between(0, bytes, Reason::new(OPERAND));
@@ -379,9 +378,8 @@ impl Stager<'_> {
                 _ => self.uncertain(ops, op, &operand, most),
             };
         }
-        // Where a result is brought that is taken from the other side in a loop is not modelled, nor where it is for a `while`.
-        let is_in_while = self.counted.last() == Some(&false);
-        let is_open = (operand.is_turned || is_in_while) && self.is_outside(operand.root) || product.parts > 1;
+        // Where a result is brought that is taken from the other side in a loop is not modelled, nor where its parts are.
+        let is_open = operand.is_turned && self.is_outside(operand.root) || product.parts > 1;
         if is_open || !self.of_products.contains(&operand.root) {
             return (0..product.parts).for_each(|_| self.uncertain(ops, op, &operand, most));
         }
@@ -528,8 +526,8 @@ impl Stager<'_> {
     ) {
         let key = (operand.root, lies);
         let is_made = self.made_at.contains_key(&operand.root);
-        // For a `while` it may be read into registers in front of it, or in it.
         let is_swizzled = matches!(lies, Lies::Swizzled { .. });
+        // For a `while` it may be read into registers in front of it, or in it.
         if is_made && is_swizzled && self.is_read_before_while(operand.root) {
             return self.uncertain(ops, op, operand, size.high());
         }
@@ -540,8 +538,6 @@ impl Stager<'_> {
             }
             return match self.is_in_registers(&found, operand, product) {
                 Holds::Surely => {}
-                // In front of a `while` it may have been loaded already.
-                Holds::Not if self.is_read_before_while(operand.root) => self.uncertain(ops, op, operand, size.high()),
                 Holds::Not => op.operands.push(found.buffer),
                 Holds::Perhaps => self.uncertain(ops, op, operand, size.high()),
             };
@@ -551,24 +547,16 @@ impl Stager<'_> {
             let is_elsewhere = |taker: &Taker| !within.contains(&taker.product);
             !within.contains(&operand.root) && self.takers(operand.root).0.iter().any(is_elsewhere)
         };
-        let is_shared = matches!(lies, Lies::Swizzled { .. }) && self.within.last().is_some_and(elsewhere);
+        let is_shared = is_swizzled && self.within.last().is_some_and(elsewhere);
         let id = op.results.first().copied().unwrap_or(ValueId(u32::MAX));
-        let apart = match lies {
-            Lies::Swizzled { .. } => self.places.are_apart(operand.root, id),
-            Lies::InPlace(_) | Lies::Passing => Holds::Not,
-        };
+        let apart = if is_swizzled { self.places.are_apart(operand.root, id) } else { Holds::Not };
         let is_open = is_shared || apart == Holds::Perhaps || self.is_entangled(operand.root);
         let size = if is_open { Bytes::Between(0, size.high(), Reason::new(OPERAND)) } else { size };
         let made = self.operand_buffer(op, operand, size);
         self.remember(key, operand, product, &made);
-        let mut read = None;
-        if is_made && matches!(lies, Lies::Swizzled { .. }) && self.is_read_before_while(operand.root) {
-            read = read_back(&made);
-        } else {
-            op.operands.extend(&made.results);
-            if operand.nth == 0 && matches!(lies, Lies::Swizzled { .. }) {
-                self.left.extend(&made.results);
-            }
+        op.operands.extend(&made.results);
+        if operand.nth == 0 && is_swizzled {
+            self.left.extend(&made.results);
         }
         // What a loop carries is there when a round starts.
         let is_of_round = self.within.last().is_some_and(|within| within.contains(&operand.root));
@@ -593,7 +581,6 @@ impl Stager<'_> {
             _ if is_made => self.put(operand.root, made),
             _ => ops.push(made),
         }
-        self.hoisted.extend(read.map(|read| (operand.root, read)));
     }
 
     /// The left side comes to the registers before the right side is brought to shared memory only where the product takes it.
@@ -623,11 +610,12 @@ impl Stager<'_> {
                 || takers.iter().any(|it| result(it) != result(first)))
             || self.program.products.len() > 2 && differ(&|it| (it.nth, it.is_turned, it.is_computed))
             || differ(&|it| (0, false, it.is_computed))
+            // Computed, and multiplied with itself.
             || first.is_computed && takers.iter().skip(1).any(|it| it.product == first.product)
             || has_others && is_in_while
     }
 
-    /// What is the same in all rounds is loaded into registers in front of a loop, and only in loops that count where it is needed.
+    /// What is the same in all rounds may be loaded into registers in front of a `while`, and is only where it is needed in loops that count.
     fn is_read_before_while(&self, root: ValueId) -> bool {
         let mut left = self.within.iter().zip(&self.counted).filter(|(within, _)| !within.contains(&root)).peekable();
         left.peek().is_some() && left.all(|(_, &is_counted)| !is_counted)

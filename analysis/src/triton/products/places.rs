@@ -1,12 +1,12 @@
 //! Where operations stand, and whether something is between two of them that nothing is moved past: what writes global memory, products of tensor
-//! memory, and loops that load for later rounds. What is loaded, and brought to shared memory only where a product takes it, is brought there right behind the load, but not past one of those
-//! (`ReorderInstructions.cpp`).
+//! memory, and loops that load for later rounds. What is loaded, and brought to shared memory only where a product takes it, is brought there right
+//! behind the load, but not past one of those (`ReorderInstructions.cpp`).
 
 use rustc_hash::FxHashMap;
 
 use super::super::program::{Block, Kind, Op, ValueId};
 use super::super::simplify::{Space, Written, written};
-use super::Holds;
+use super::{Holds, surest};
 
 #[derive(Default)]
 pub(super) struct Places {
@@ -62,10 +62,9 @@ impl Places {
 
     /// Whether global memory is written behind what gives one value and up to what gives another, or anywhere in an operation around that.
     pub(super) fn is_written_between(&self, from: ValueId, to: ValueId) -> bool {
-        self.between(from, to).is_some_and(|(from, end)| {
-            let first = self.writes.partition_point(|&write| write <= from);
-            self.writes.get(first).is_some_and(|&write| write < end)
-        })
+        let Some((from, end)) = self.between(from, to) else { return false };
+        let first = self.writes.partition_point(|&write| write <= from);
+        self.writes.get(first).is_some_and(|&write| write < end)
     }
 
     /// Whether anything is there that what a product takes from registers is not moved past.
@@ -75,12 +74,7 @@ impl Places {
         }
         let Some((from, end)) = self.between(from, to) else { return Holds::Not };
         let first = self.others.partition_point(|&(other, _)| other <= from);
-        let mut between = self.others[first..].iter().take_while(|&&(other, _)| other < end).map(|&(_, holds)| holds);
-        if between.clone().any(|holds| holds == Holds::Surely) {
-            Holds::Surely
-        } else {
-            between.next().unwrap_or(Holds::Not)
-        }
+        surest(self.others[first..].iter().take_while(|&&(other, _)| other < end).map(|&(_, holds)| holds))
     }
 
     /// From what gives one value to the end of what gives another, with the operations around that.

@@ -793,19 +793,19 @@ impl Tracer<'_> {
             stays: [false; 2],
             warps: None,
         };
-        // What becomes of a tensor that is multiplied with itself is not modelled.
-        let is_square = one.id == two.id;
-        // Nor what the compiler does where the author says how often sums of few bits are added up exactly.
+        // What becomes of a tensor that is multiplied with itself is not modelled, nor what is done where the author says how often sums of few bits are
+        // added up exactly.
         let is_told = args.get(5, "max_num_imprecise_acc").is_some_and(|most| !matches!(most, Value::None));
-        self.program.is_guessed |= is_square || is_told && one.dtype.is_float8();
+        let is_guessed = one.id == two.id || is_told && one.dtype.is_float8();
+        self.program.is_guessed |= is_guessed;
         let of_instruction = self.layout_of_product(id, &product);
         let is_elsewhere = match args.get(2, "acc") {
-            Some(Value::Tensor(acc)) if self.machine().unit(&product) == Unit::Tcgen05 => {
+            Some(Value::Tensor(acc)) if self.machine().is_in_tensor_memory(&product) => {
                 self.is_summed_elsewhere(acc, &of_instruction)
             }
             _ => false,
         };
-        let is_other = is_square || is_elsewhere || parts > 1;
+        let is_other = is_guessed || is_elsewhere || parts > 1;
         let layout = if is_other { self.choice_for(id) } else { of_instruction };
         let is_left_at_hand = one.dtype.bits == 16 && self.feeds(&one.layout, &layout);
         let needs = [(0, one), (1, two)].map(|(nth, operand)| self.is_exchanged(nth, operand, &layout));

@@ -120,28 +120,30 @@ impl Tracer<'_> {
         }
     }
 
+    /// Whether there is anything to refuse where it hangs on nothing that is not decided, and nothing has been refused before.
+    pub(super) fn may_be_refused(&self, frame: &Frame) -> bool {
+        self.is_of_triton(frame) && self.undecided.is_empty() && self.uncertain == 0 && self.findings.is_empty()
+    }
+
     /// Elements of 8 bits that NVIDIA's device has no instructions for (`supported_fp8_dtypes` in `third_party/nvidia/backend/compiler.py`).
     pub(super) fn check_float8(&mut self, frame: &Frame, at: ExprId, dtype: Dtype) {
-        const FROM_89_ON: [&str; 1] = ["float8e4nv"];
-        const NEVER: [&str; 2] = ["float8e4b8", "float8e5b16"];
-        let element = dtype.element();
-        let hardware = &self.launch.hardware;
-        let is_late = FROM_89_ON.contains(&element.name) && hardware.capability < 89;
-        if self.is_amd() || frame.is_host || !(is_late || NEVER.contains(&element.name)) {
+        let (element, capability) = (dtype.element(), self.launch.hardware.capability);
+        let is_taken = match element.name {
+            "float8e4nv" => capability >= 89,
+            "float8e4b8" | "float8e5b16" => false,
+            _ => true,
+        };
+        if is_taken || self.is_amd() || frame.is_host {
             return;
         }
         let message = format!(
-            "sm_{} has no elements of type `{element}`: Triton takes `float8e5` and `float8e4b15` there, and `float8e4nv` from sm_89 on",
-            hardware.capability
+            "sm_{capability} has no elements of type `{element}`: Triton takes `float8e5` and `float8e4b15` there, and `float8e4nv` from sm_89 on"
         );
         self.refuse(frame, at, Code::UnsupportedTarget, message);
     }
 
     /// What a name is in front of a loop and behind a round of it: it has one type in all rounds (`CodeGenerator._verify_loop_carried_variable`).
     pub(super) fn check_carried_type(&mut self, frame: &Frame, at: StmtId, name: &str, [before, behind]: [&Value; 2]) {
-        if !self.is_of_triton(frame) || !self.undecided.is_empty() {
-            return;
-        }
         let (Some(one), Some(two)) = (self.element_type(before), self.element_type(behind)) else { return };
         let shape = |value: &Value| match value {
             Value::Tensor(tensor) => Some(tensor.shape.clone()),

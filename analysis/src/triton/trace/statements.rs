@@ -237,17 +237,14 @@ impl Tracer<'_> {
         self.blocks.push(otherwise_block);
         let mut results = Vec::new();
         for (name, one, two, start, leaves_one) in made {
-            if let (Value::Dtype(_), Value::Dtype(_)) = (&one, &two) {
-                frame.names.insert(name, Value::Dtype(Dtype::ANY));
-                continue;
-            }
             let two = self.computed(frame, at, &two, false);
             let two = self.as_in(frame, at, two, &one);
             let mut leaves_two = Vec::new();
             two.leaves(&mut leaves_two);
             let is_other = leaves_one.len() != leaves_two.len()
                 || std::mem::discriminant(&one) != std::mem::discriminant(&two)
-                || is_unknown && shape(&one) != shape(&two);
+                || is_unknown && shape(&one) != shape(&two)
+                || matches!((&one, &two), (Value::Str(one), Value::Str(two)) if one != two);
             if is_other {
                 yields_then.truncate(start.min(yields_then.len()));
                 yields_then.resize(yields_otherwise.len(), ValueId(0));
@@ -653,6 +650,9 @@ impl Tracer<'_> {
 
     /// A name has one type in all rounds (`CodeGenerator._verify_loop_carried_variable`).
     fn check_round(&mut self, frame: &Frame, body: &[StmtId], before: &FxHashMap<Rc<str>, Value>) {
+        if !self.may_be_refused(frame) {
+            return;
+        }
         for (name, at) in assigned(&frame.ast, body) {
             if let (Some(before), Some(behind)) = (before.get(&name), frame.names.get(&name)) {
                 self.check_carried_type(frame, at, &name, [before, behind]);
@@ -829,7 +829,7 @@ fn named(frame: &Frame, target: ExprId) -> Option<(Rc<str>, Option<Origin>)> {
     Some((name.into(), frame.call.is_none().then_some(Origin::Expr(target))))
 }
 
-/// The names that statements assign, in order.
+/// The names that statements assign, in order, and the last one that does.
 fn assigned(ast: &Ast, body: &[StmtId]) -> BTreeMap<Rc<str>, StmtId> {
     fn targets(ast: &Ast, at: StmtId, target: ExprId, found: &mut BTreeMap<Rc<str>, StmtId>) {
         match ast.expr(target) {
@@ -876,6 +876,7 @@ fn of_either(one: Value, two: &Value) -> Value {
         (Value::Scalar(one), Value::Scalar(two)) if one.dtype != two.dtype => {
             Value::Scalar(Scalar { dtype: Dtype::ANY, ..one })
         }
+        (Value::Dtype(one), Value::Dtype(two)) if one != *two => Value::Dtype(Dtype::ANY),
         (one, _) => one,
     }
 }
