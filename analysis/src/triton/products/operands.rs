@@ -381,7 +381,7 @@ impl Stager<'_> {
         // Where a result is brought that is taken from the other side in a loop is not modelled, nor where its parts are.
         let is_open = operand.is_turned && self.is_outside(operand.root) || product.parts > 1;
         if is_open || !self.of_products.contains(&operand.root) {
-            return (0..product.parts).for_each(|_| self.uncertain(ops, op, &operand, most));
+            return self.uncertain(ops, op, &operand, most.saturating_mul(u64::from(product.parts)));
         }
         let needs = match operand.is_turned {
             true => Some(true),

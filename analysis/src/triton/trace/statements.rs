@@ -248,7 +248,13 @@ impl Tracer<'_> {
             if is_other {
                 yields_then.truncate(start.min(yields_then.len()));
                 yields_then.resize(yields_otherwise.len(), ValueId(0));
-                frame.names.insert(name.clone(), unknown(format!("`{name}` differs between the branches of an `if`")));
+                let differs = format!("`{name}` differs between the branches of an `if`");
+                let reason = match condition {
+                    // Who knows which branch is taken knows what it is.
+                    Value::Unknown(reason) => reason.clone().of(&differs),
+                    _ => Reason::new(differs),
+                };
+                frame.names.insert(name.clone(), Value::Unknown(reason));
                 continue;
             }
             let one = if is_unknown { of_either(one, &two) } else { one };
