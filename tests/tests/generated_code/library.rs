@@ -128,7 +128,7 @@ impl Library {
 
     fn compile(&self, cpp: &Path, binary: &Path) -> std::process::Output {
         let mut compiler = Command::new(std::env::var("CXX").unwrap_or_else(|_| "g++".to_string()));
-        compiler.args(["-std=c++20", "-O1", "-pthread", "-Wno-attributes"]);
+        compiler.args(["-std=c++20", "-Og", "-pthread", "-Wno-attributes"]);
         match self {
             Library::Host => compiler.arg("-I").arg(root().join("host_isa")),
             Library::Simulator(checkout) => {
