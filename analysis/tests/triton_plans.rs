@@ -182,7 +182,7 @@ fn kernels_of_plain_triton_take_what_the_compiler_gives_them() {
 /// Products that share tiles, that are made of others, or that are computed as several; loops with copies of their bodies; tensor memory.
 #[test]
 fn products_take_what_the_compiler_gives_them() {
-    assert_eq!(bounded("causes/products"), (321, 517, 0));
+    assert_eq!(bounded("causes/products"), (326, 535, 0));
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn random_tlx_kernels_are_laid_out_as_the_compiler_lays_them_out() {
 #[test]
 fn causes_of_wrong_numbers_are_laid_out_as_the_compiler_lays_them_out() {
     assert_eq!(compared("causes/tlx"), (74, 44));
-    assert_eq!(compared("causes/gluon"), (18, 0));
+    assert_eq!(compared("causes/gluon"), (24, 0));
 }
 
 /// How the kernels on which something was wrong once are: exact, between two numbers, and refused as by the compiler.

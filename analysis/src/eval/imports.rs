@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tilefit_syntax::ast::{Ast, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
+
+use crate::triton::members;
 
 /// What the statements of a module import, as they say it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,13 +30,22 @@ pub struct Module {
     pub name: String,
 }
 
+/// When statements run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Branch {
+    Always,
+    /// Triton has what the condition asks for, or has it not: a name that is assigned here has this value, whatever it is assigned in the other branch.
+    Chosen,
+    Perhaps,
+}
+
 impl Bindings {
     /// Adds what the statements of a block import.
     pub fn add(&mut self, ast: &Ast) {
-        self.add_body(ast, &ast.body);
+        self.add_body(ast, &ast.body, Branch::Always);
     }
 
-    fn add_body(&mut self, ast: &Ast, body: &[StmtId]) {
+    fn add_body(&mut self, ast: &Ast, body: &[StmtId], branch: Branch) {
         for &stmt in body {
             match ast.stmt(stmt) {
                 Stmt::Import(modules) => {
@@ -58,14 +69,48 @@ impl Bindings {
                         }
                     }
                 }
-                Stmt::If { body, or_else, .. } => {
-                    self.add_body(ast, body);
-                    self.add_body(ast, or_else);
+                Stmt::Assign { targets, value: Some(value), .. } if branch == Branch::Chosen => {
+                    if let (Some(path), [target]) = (self.path(ast, *value), targets.as_slice())
+                        && let Some(name) = ast.name(*target)
+                    {
+                        self.names.insert(name.to_owned(), Bound::Path(path));
+                    }
                 }
-                Stmt::With { body, .. } | Stmt::Other { body, .. } => self.add_body(ast, body),
+                Stmt::If { condition, body, or_else } => {
+                    let is_there = (branch != Branch::Perhaps).then(|| self.is_there(ast, *condition)).flatten();
+                    match is_there {
+                        Some(true) => self.add_body(ast, body, Branch::Chosen),
+                        Some(false) => self.add_body(ast, or_else, Branch::Chosen),
+                        None => {
+                            self.add_body(ast, body, Branch::Perhaps);
+                            self.add_body(ast, or_else, Branch::Perhaps);
+                        }
+                    }
+                }
+                Stmt::With { body, .. } | Stmt::Other { body, .. } => self.add_body(ast, body, branch),
                 _ => {}
             }
         }
+    }
+
+    /// The path that an expression stands for, of a module that is imported in front of it.
+    fn path(&self, ast: &Ast, expr: ExprId) -> Option<String> {
+        let path = ast.dotted(expr)?;
+        match self.names.get(path[0])? {
+            Bound::Path(module) => Some([&[module.as_str()], &path[1..]].concat().join(".")),
+            Bound::From { module, original } if module.level == 0 => {
+                Some([&[module.name.as_str(), original], &path[1..]].concat().join("."))
+            }
+            Bound::From { .. } => None,
+        }
+    }
+
+    /// What `hasattr(triton.language, "dot")` comes to; `None` of another condition, and of members that only other versions have.
+    fn is_there(&self, ast: &Ast, condition: ExprId) -> Option<bool> {
+        let Expr::Call { func, args } = ast.expr(condition) else { return None };
+        let ([object, member], Some("hasattr")) = (args.as_slice(), ast.name(*func)) else { return None };
+        let Expr::Str(member) = ast.expr(member.value) else { return None };
+        (self.path(ast, object.value)? == "triton.language").then(|| members::is_of_language(member))?
     }
 }
 

@@ -349,4 +349,23 @@ mod tests {
         assert_eq!(canonical(language, "ttgl.nvidia.hopper.tma").as_deref(), Some("gl.nvidia.hopper.tma"));
         assert_eq!(canonical("import triton.language as tl", "tl.float32").as_deref(), Some("tl.float32"));
     }
+
+    #[test]
+    fn names_that_hang_on_what_triton_has() {
+        let chain = |first: &str, second: &str| {
+            format!(
+                "import triton\nimport triton.language as tl\nif hasattr(triton.language, '{first}'):\n    make = triton.language.{first}\nelif hasattr(tl, '{second}'):\n    make = tl.{second}\nelse:\n    make = None"
+            )
+        };
+        for (first, second, made) in [
+            ("_experimental_make_tensor_descriptor", "make_tensor_descriptor", Some("tl.make_tensor_descriptor")),
+            ("gather", "make_tensor_descriptor", Some("tl.gather")),
+            // It is gone, as what comes behind it is.
+            ("make_block_ptr", "_experimental_load", None),
+            // Some version has it.
+            ("async_task", "gather", None),
+        ] {
+            assert_eq!(canonical(&chain(first, second), "make").as_deref(), made, "{first}");
+        }
+    }
 }

@@ -59,6 +59,26 @@ const TLX: &str = "
     warp_pipeline warp_pipeline_stage warp_predicate warp_redux warp_spec zeros
 ";
 
+/// Members of `triton.language` that some other version has.
+const ELSEWHERE: [&str; 6] = [
+    "ClcTileScheduler",
+    "DynamicPersistent1DScheduler",
+    "NonPersistentScheduler",
+    "StaticPersistent1DScheduler",
+    "async_task",
+    "async_tasks",
+];
+
+/// Whether Triton 3.9 has a member of `triton.language`, as `hasattr` asks; `None` where it is not known. It has none that begin with `_`: what was tried
+/// out under such a name has another one by now.
+pub(crate) fn is_of_language(member: &str) -> Option<bool> {
+    match member {
+        "make_block_ptr" | "advance" => Some(false),
+        _ if member.starts_with('_') => (!member.starts_with("__")).then_some(false),
+        _ => (!ELSEWHERE.contains(&member) && of("tl")?.any(|known| known == member)).then_some(true),
+    }
+}
+
 /// The members of a module by its usual name (`tl`, `gl`, `tlx`).
 pub(crate) fn of(module: &str) -> Option<impl Iterator<Item = &'static str> + use<>> {
     // Every name of every kernel is looked up here.

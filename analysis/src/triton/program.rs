@@ -47,6 +47,8 @@ pub struct Program {
     pub wants_tasks: bool,
     /// The indices of loops whose products are to have one accumulator each.
     pub keeping_accumulators: FxHashSet<ValueId>,
+    /// The indices of loops in which what is the same in all rounds stays.
+    pub keeping_invariants: FxHashSet<ValueId>,
     /// Tensors that are loaded from global memory.
     pub loads: FxHashMap<ValueId, Load>,
 }

@@ -234,7 +234,7 @@ pub fn hoist(
 ) -> bool {
     let (converted, is_open) = (converted_from(program, is_in_tensor_memory), Cell::new(false));
     let Sides { of: sides, turned } = sides(program);
-    let Program { body, products, .. } = program;
+    let Program { body, products, keeping_invariants, .. } = program;
     let mut takers: FxHashMap<ValueId, Vec<&'static str>> = FxHashMap::default();
     body.each(&mut |op| {
         for &operand in op.operands.iter().filter(|operand| products.contains_key(operand)) {
@@ -243,7 +243,7 @@ pub fn hoist(
     });
     // What a product is added to has become a part of it before anything moves (`lib/Dialect/Triton/Transforms/Combine.cpp`).
     let is_added = |value| takers.get(&value).is_some_and(|takers| takers.as_slice() == ["add"]);
-    hoist_in(body, &|value, writes| {
+    hoist_in(body, keeping_invariants, &|value, writes| {
         let is_kept = |&(product, nth): &(ValueId, usize)| keeps(&products[&product], nth, writes);
         let stays = |product| !moves(product) || is_added(value) || turned.contains(&value);
         let is_converted = converted.contains(&value);
@@ -315,14 +315,19 @@ fn sides(program: &Program) -> Sides {
     sides
 }
 
-fn hoist_in(block: &mut Block, stays: &dyn Fn(ValueId, bool) -> bool) {
+fn hoist_in(block: &mut Block, keeping: &FxHashSet<ValueId>, stays: &dyn Fn(ValueId, bool) -> bool) {
     let mut ops = Vec::with_capacity(block.ops.len());
     for mut op in std::mem::take(&mut block.ops) {
         work::spend(1);
         for inner in op.kind.blocks_mut() {
-            hoist_in(inner, stays);
+            hoist_in(inner, keeping, stays);
         }
-        if matches!(op.kind, Kind::For { .. } | Kind::While { .. }) {
+        let moves = match &op.kind {
+            Kind::For { body, .. } => !body.params.first().is_some_and(|index| keeping.contains(index)),
+            Kind::While { .. } => true,
+            _ => false,
+        };
+        if moves {
             ops.extend(invariants(&mut op, stays));
         }
         ops.push(op);

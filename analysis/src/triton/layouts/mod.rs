@@ -25,7 +25,7 @@ pub use conversion::conversion_bytes;
 pub use gather::{gather_between_bytes, gather_bytes};
 pub use inference::equivalent;
 pub use linear::LinearLayout;
-pub use product::{mma_v2_layout, mma_v3_layout};
+pub use product::{mma_v2_layout, mma_v2_layouts, mma_v3_layout};
 pub use reduction::reduction_bytes;
 pub use scan::scan_bytes;
 pub use tensor_memory::tensor_memory_register_layout;

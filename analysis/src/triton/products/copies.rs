@@ -3,7 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::program::{Block, BufferId, Bytes, Kind, Op, Product, Site, Tile, Use, ValueId, elements};
+use super::super::program::{Block, BufferId, Bytes, Effect, Kind, Op, Product, Site, Tile, Use, ValueId, elements};
 use super::latencies::Staging;
 use super::{BARRIER_BYTES, COPIES, Holds, Loop, OF_REGISTERS, ORDER, Stager, Unit, in_place_alignment};
 use crate::finding::Reason;
@@ -88,6 +88,22 @@ impl<'a> Flow<'a> {
 
     fn is_within(&self, value: ValueId) -> bool {
         self.body.params.contains(&value) || self.makers.contains_key(&value)
+    }
+
+    /// Made in the loop, and the same in all of its rounds.
+    fn is_invariant(&self, value: ValueId) -> bool {
+        let mut open = vec![value];
+        let mut seen = FxHashSet::default();
+        while let Some(value) = open.pop() {
+            work::spend(1);
+            match self.makers.get(&value) {
+                Some(op) if op.effect != Effect::None || !op.kind.blocks().is_empty() => return false,
+                Some(op) => open.extend(op.operands.iter().filter(|&&operand| seen.insert(operand))),
+                None if self.body.params.contains(&value) => return false,
+                None => {}
+            }
+        }
+        true
     }
 
     /// From the round before, and nothing else is done with it.
@@ -336,6 +352,7 @@ impl Stager<'_> {
         let mut staged = looped.staged.iter().flatten();
         let is_bare = staged.all(|(_, staging)| staging.holds == Holds::Not);
         let before = rescaled_within(products, &flow);
+        let keeps_invariants = body.params.first().is_some_and(|index| self.program.keeping_invariants.contains(index));
         let mut found = FxHashMap::default();
         for (id, operands, product) in products.iter().filter(|(_, _, product)| unit(product) == Unit::Tcgen05) {
             work::spend(1);
@@ -343,6 +360,8 @@ impl Stager<'_> {
                 let (root, _) = self.root(operand);
                 match looped.staging(root).map(|staging| staging.holds) {
                     _ if !flow.is_within(root) => Holds::Surely,
+                    // It is computed in front of the loop, and brought to shared memory in it.
+                    _ if !keeps_invariants && flow.is_invariant(root) => Holds::Perhaps,
                     Some(holds) if product.parts == 1 => holds,
                     _ => Holds::Not,
                 }

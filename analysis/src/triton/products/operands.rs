@@ -505,7 +505,12 @@ impl Stager<'_> {
         }
         let Some(tile) = self.program.loads.get(&load).map(|load| load.tile.clone()) else { return };
         let at = self.made_at[&load];
-        let size = Bytes::Exactly(tile.bytes());
+        // `wgmma` takes a left side from registers part by part; in what order threads exchange the elements of a wide one is not modelled.
+        let summed = tile.shape.last().copied().unwrap_or(1).saturating_mul(u64::from(tile.bits));
+        let size = match self.machine.unit(product) {
+            Unit::Wgmma if summed > MOST_IN_ONE => Bytes::Between(0, tile.bytes(), Reason::new(OPERAND)),
+            _ => Bytes::Exactly(tile.bytes()),
+        };
         let made = self.buffer(at, NAMES[operand.nth], (tile.shape, tile.dtype, size, OF_REGISTERS, Use::Staging));
         self.remember(key, operand, product, &made);
         let read = read_back(&made);
@@ -691,5 +696,8 @@ impl Stager<'_> {
         ops.push(op);
     }
 }
+
+/// Bits of a row up to which threads exchange the whole of a left side of `wgmma` at once.
+const MOST_IN_ONE: u64 = 1024;
 
 const NAMES: [&str; 2] = ["left side of `tl.dot`", "right side of `tl.dot`"];

@@ -7,6 +7,7 @@ use tilefit_syntax::ast::{Arg, Expr, ExprId, ParamKind, Stmt};
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
+use super::super::members;
 use super::super::program::{Effect, Kind, Op, Task, Type, ValueId};
 use super::statements::Rounds;
 use super::value::{Class, Function, Scalar, Value, unknown};
@@ -320,6 +321,11 @@ impl Tracer<'_> {
         if name == "hasattr"
             && let [object, Value::Str(member)] = values.as_slice()
         {
+            if matches!(object, Value::Language(module) if &**module == "tl") {
+                let is_there = members::is_of_language(member).map(Value::Bool);
+                return is_there
+                    .unwrap_or_else(|| unknown(format!("whether `{member}` is there hangs on the version of Triton")));
+            }
             let found = self.member(frame, expr, &object.clone(), &member.clone());
             return Value::Bool(!matches!(found, Value::Unknown(_)));
         }
@@ -356,8 +362,8 @@ impl Tracer<'_> {
                 self.is_flattened = args.named("flatten").and_then(Value::truth) == Some(true);
                 let keeps = args.named("disallow_acc_multi_buffer").and_then(Value::truth);
                 self.keeps_accumulators = keeps == Some(true);
-                // What is the same in all rounds stays in the loop.
-                self.program.is_guessed |= args.named("disable_licm").and_then(Value::truth) == Some(true);
+                self.keeps_invariants = args.named("disable_licm").and_then(Value::truth) == Some(true);
+                self.program.is_guessed |= self.keeps_invariants;
                 if args.named("warp_specialize").and_then(Value::truth) == Some(true) && !self.is_amd() {
                     self.program.wants_tasks = true;
                     self.specialized.get_or_insert(frame.call.unwrap_or(Origin::Expr(iter)));

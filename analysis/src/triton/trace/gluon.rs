@@ -7,7 +7,7 @@ use tilefit_syntax::ast::{BinaryOp, ExprId};
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
-use super::super::layouts::{self, Compiler, Layout, inference, mma_v2_layout, mma_v3_layout};
+use super::super::layouts::{self, Compiler, Layout, inference, mma_v2_layout, mma_v2_layouts, mma_v3_layout};
 use super::super::products::{Machine, Unit};
 use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use, ValueId, bytes_of, elements};
 use super::super::shared_layout::{Cga, Nvmma, SharedLayout, TensorMemoryLayout, shape_of_cta};
@@ -195,6 +195,12 @@ const OWNERS: [&str; 16] = [
     "nv_mma_shared_layout_encoding",
 ];
 
+/// The part of a layout by which a copy is refused.
+fn in_words(layout: &Nvmma) -> String {
+    let turned = if layout.transposed { ", transposed" } else { "" };
+    format!("a swizzle of {} bytes{turned}", layout.swizzle)
+}
+
 /// The path of a name in the language, without the packages that it stands in.
 pub fn language_path(path: &str) -> String {
     let mut parts = path.rsplit('.');
@@ -288,6 +294,10 @@ impl Tracer<'_> {
                 self.scalar(frame, expr, name, Dtype::named("int32"), &args.all())
             }
             "cdiv" => self.cdiv(frame, expr, &args),
+            "_log2" => match args.get(0, "i").and_then(Value::int) {
+                Some(of) => Value::Int(of.max(1).ilog2().into()),
+                None => unknown("`_log2` of a value that is not known"),
+            },
             "next_power_of_2" => match args.get(0, "n").and_then(Value::int) {
                 Some(value @ 1..=0x4000_0000) => Value::Int((value as u64).next_power_of_two() as i64),
                 _ => unknown("the next power of two of something"),
@@ -318,18 +328,47 @@ impl Tracer<'_> {
         self.refuse(frame, expr, Code::Rejected, message);
     }
 
-    /// Copies through descriptors take buffers of one kind of layout (`verifyTMAEncoding` in `lib/Dialect/TritonNvidiaGPU/IR/Ops.cpp`).
+    /// Copies through descriptors take buffers of one kind of layout, and those that copy a block take as much as the descriptor says, in its layout
+    /// (`verifyTMAEncoding` and `verifyAsyncTMAOp` in `lib/Dialect/TritonNvidiaGPU/IR/Ops.cpp`).
     fn check_copied(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) {
         let Some(&(_, place, parameter)) = COPIES.iter().find(|(copy, ..)| *copy == name) else { return };
         let Some(Value::Shared(Shared { layout: Some(layout), shape, dtype, .. })) = args.get(place, parameter) else {
             return;
         };
-        if !matches!(**layout, SharedLayout::Nvmma(_)) {
+        let SharedLayout::Nvmma(buffer) = &**layout else {
             let message = format!(
                 "the buffer of a copy through a descriptor has an `NVMMASharedLayout`, and this one has another layout; `gl.NVMMASharedLayout.get_default_for({shape:?}, gl.{dtype})` is one that fits"
             );
-            self.refuse(frame, expr, Code::InvalidOperand, message);
-        }
+            return self.refuse(frame, expr, Code::InvalidOperand, message);
+        };
+        let copies_blocks = !["im2col", "gather", "scatter"].iter().any(|other| name.ends_with(other));
+        let descriptor = args.get(0, "tensor_desc").filter(|_| copies_blocks);
+        let Some(Value::Descriptor(Descriptor { block, dtype: element, layout: theirs, .. })) = descriptor else {
+            return;
+        };
+        let message = if elements(block) != elements(shape) {
+            format!(
+                "the descriptor copies blocks of {block:?}, {} elements, and the buffer {shape:?} has {}; take a part of it, as `buffer.index(0)` does, or allocate it with the block shape of the descriptor",
+                elements(block),
+                elements(shape)
+            )
+        } else if element.name != dtype.name {
+            format!(
+                "the descriptor copies elements of `{element}`, and the buffer has `{dtype}`; allocate it with the `dtype` of the descriptor"
+            )
+        } else if let Some(SharedLayout::Nvmma(theirs)) = theirs.as_deref()
+            && (theirs.swizzle, theirs.transposed, theirs.fp4_padded)
+                != (buffer.swizzle, buffer.transposed, buffer.fp4_padded)
+        {
+            format!(
+                "the descriptor has {}, and the buffer {}; allocate it with the `layout` of the descriptor",
+                in_words(theirs),
+                in_words(buffer)
+            )
+        } else {
+            return;
+        };
+        self.refuse(frame, expr, Code::InvalidOperand, message);
     }
 
     fn memory_call(&mut self, frame: &mut Frame, expr: ExprId, name: &str, args: Args) -> Value {
@@ -813,7 +852,17 @@ impl Tracer<'_> {
             Some(Layout::Mma { warps_per_cta, .. }) => Some(warps_per_cta.clone()),
             _ => None,
         };
-        let stays = [(0, one), (1, two)].map(|(nth, operand)| self.exchanged_bytes(nth, operand, &layout) == Some(0));
+        let ways: Vec<Arc<Layout>> = match self.uncontested(&layout) {
+            Some(layout) => vec![layout],
+            // The warps may lie in any of the ways that there are.
+            None if self.machine().unit(&product) == Unit::TensorCores => match super::registers::narrow(&shape) {
+                Ok(shape) => mma_v2_layouts(&shape, self.warps as u32).map(Arc::new).collect(),
+                Err(_) => Vec::new(),
+            },
+            None => Vec::new(),
+        };
+        let stays = [(0, one), (1, two)]
+            .map(|(nth, operand)| ways.iter().any(|way| self.exchanged_bytes(nth, operand, way.clone()) == Some(0)));
         let product = Product { is_left_at_hand, needs, stays, warps, ..product };
         self.program.products.insert(id, product);
         Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
@@ -839,12 +888,12 @@ impl Tracer<'_> {
         if !is_spread(&from) || !across(&parent) {
             return None;
         }
-        self.exchanged_bytes(nth, operand, product).map(|bytes| bytes > 0)
+        self.exchanged_bytes(nth, operand, parent).map(|bytes| bytes > 0)
     }
 
     /// Bytes of shared memory through which threads exchange an operand before it is multiplied.
-    fn exchanged_bytes(&self, nth: u32, operand: &Tensor, product: &Registers) -> Option<u64> {
-        let (from, parent) = (self.uncontested(&operand.layout)?, self.uncontested(product)?);
+    fn exchanged_bytes(&self, nth: u32, operand: &Tensor, parent: Arc<Layout>) -> Option<u64> {
+        let from = self.uncontested(&operand.layout)?;
         let k_width = 32 / operand.dtype.bits.clamp(1, 32);
         let to = Layout::DotOperand { operand: nth, parent, k_width };
         let shape = super::registers::narrow(&operand.shape).ok()?;

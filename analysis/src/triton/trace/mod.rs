@@ -299,6 +299,7 @@ impl<'a> Tracer<'a> {
             accesses: Accesses::default(),
             is_flattened: false,
             keeps_accumulators: false,
+            keeps_invariants: false,
             unrolls: 1,
             carries: false,
             regions: vec![0],
@@ -410,6 +411,8 @@ struct Tracer<'a> {
     is_flattened: bool,
     /// The loop that comes next is to have one accumulator for each product.
     keeps_accumulators: bool,
+    /// What is the same in all rounds stays in the loop that comes next.
+    keeps_invariants: bool,
     /// Copies of its body that the loop that comes next is to have.
     unrolls: i64,
     /// The blocks that are being filled, by number, innermost last.

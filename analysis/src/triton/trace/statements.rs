@@ -482,6 +482,9 @@ impl Tracer<'_> {
         if std::mem::take(&mut self.keeps_accumulators) {
             self.program.keeping_accumulators.insert(index);
         }
+        if std::mem::take(&mut self.keeps_invariants) {
+            self.program.keeping_invariants.insert(index);
+        }
         self.note_index(index, [operands.first().copied(), operands.get(count.saturating_sub(1)).copied()]);
         let mut params = vec![index];
         let starts = operands[count..].to_vec();
