@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use tilefit_syntax::BlockKind;
 
 use crate::eval::{Bindings, Bound, Imports, Module};
+use crate::triton::members;
 
 use super::{Name, SourceFile, module_file, syntax, units};
 
@@ -39,7 +40,7 @@ fn bindings(db: &dyn salsa::Database, file: SourceFile) -> Bindings {
         let text = &unit.source(db).text;
         // The look at the text keeps files without Triton from being parsed.
         if text.contains("triton") || text.contains("import *") {
-            bindings.add(syntax(db, unit));
+            bindings.add(syntax(db, unit), &members::has);
         }
     }
     bindings

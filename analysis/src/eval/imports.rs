@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
 
-use crate::triton::members;
-
 /// What the statements of a module import, as they say it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Bindings {
@@ -30,6 +28,9 @@ pub struct Module {
     pub name: String,
 }
 
+/// Whether a module has a member; `None` where that is not known.
+type Has<'a> = &'a dyn Fn(&str, &str) -> Option<bool>;
+
 /// When statements run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Branch {
@@ -40,12 +41,12 @@ enum Branch {
 }
 
 impl Bindings {
-    /// Adds what the statements of a block import.
-    pub fn add(&mut self, ast: &Ast) {
-        self.add_body(ast, &ast.body, Branch::Always);
+    /// Adds what the statements of a block import. `has`: whether a module has a member, where that is known.
+    pub fn add(&mut self, ast: &Ast, has: Has<'_>) {
+        self.add_body(ast, &ast.body, Branch::Always, has);
     }
 
-    fn add_body(&mut self, ast: &Ast, body: &[StmtId], branch: Branch) {
+    fn add_body(&mut self, ast: &Ast, body: &[StmtId], branch: Branch, has: Has<'_>) {
         for &stmt in body {
             match ast.stmt(stmt) {
                 Stmt::Import(modules) => {
@@ -77,17 +78,17 @@ impl Bindings {
                     }
                 }
                 Stmt::If { condition, body, or_else } => {
-                    let is_there = (branch != Branch::Perhaps).then(|| self.is_there(ast, *condition)).flatten();
+                    let is_there = (branch != Branch::Perhaps).then(|| self.is_there(ast, *condition, has)).flatten();
                     match is_there {
-                        Some(true) => self.add_body(ast, body, Branch::Chosen),
-                        Some(false) => self.add_body(ast, or_else, Branch::Chosen),
+                        Some(true) => self.add_body(ast, body, Branch::Chosen, has),
+                        Some(false) => self.add_body(ast, or_else, Branch::Chosen, has),
                         None => {
-                            self.add_body(ast, body, Branch::Perhaps);
-                            self.add_body(ast, or_else, Branch::Perhaps);
+                            self.add_body(ast, body, Branch::Perhaps, has);
+                            self.add_body(ast, or_else, Branch::Perhaps, has);
                         }
                     }
                 }
-                Stmt::With { body, .. } | Stmt::Other { body, .. } => self.add_body(ast, body, branch),
+                Stmt::With { body, .. } | Stmt::Other { body, .. } => self.add_body(ast, body, branch, has),
                 _ => {}
             }
         }
@@ -106,11 +107,11 @@ impl Bindings {
     }
 
     /// What `hasattr(triton.language, "dot")` comes to; `None` of another condition, and of members that only other versions have.
-    fn is_there(&self, ast: &Ast, condition: ExprId) -> Option<bool> {
+    fn is_there(&self, ast: &Ast, condition: ExprId, has: Has<'_>) -> Option<bool> {
         let Expr::Call { func, args } = ast.expr(condition) else { return None };
         let ([object, member], Some("hasattr")) = (args.as_slice(), ast.name(*func)) else { return None };
         let Expr::Str(member) = ast.expr(member.value) else { return None };
-        (self.path(ast, object.value)? == "triton.language").then(|| members::is_of_language(member))?
+        has(&self.path(ast, object.value)?, member)
     }
 }
 

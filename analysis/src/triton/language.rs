@@ -298,7 +298,7 @@ mod tests {
         let document = Document::new(imports);
         let (ast, _) = ast::parse(&document.blocks()[0].source);
         let mut bindings = Bindings::default();
-        bindings.add(&ast);
+        bindings.add(&ast, &super::super::members::has);
         let mut imports = Imports::default();
         for (name, bound) in bindings.names {
             let path = match bound {

@@ -79,6 +79,11 @@ pub(crate) fn is_of_language(member: &str) -> Option<bool> {
     }
 }
 
+/// Whether a module has a member; `None` where that is not known.
+pub(crate) fn has(module: &str, member: &str) -> Option<bool> {
+    (module == "triton.language").then(|| is_of_language(member))?
+}
+
 /// The members of a module by its usual name (`tl`, `gl`, `tlx`).
 pub(crate) fn of(module: &str) -> Option<impl Iterator<Item = &'static str> + use<>> {
     // Every name of every kernel is looked up here.

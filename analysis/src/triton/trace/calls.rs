@@ -323,8 +323,9 @@ impl Tracer<'_> {
         {
             if matches!(object, Value::Language(module) if &**module == "tl") {
                 let is_there = members::is_of_language(member).map(Value::Bool);
-                return is_there
-                    .unwrap_or_else(|| unknown(format!("whether `{member}` is there hangs on the version of Triton")));
+                return is_there.unwrap_or_else(|| {
+                    unknown(format!("whether `{member}` is there depends on the version of Triton"))
+                });
             }
             let found = self.member(frame, expr, &object.clone(), &member.clone());
             return Value::Bool(!matches!(found, Value::Unknown(_)));
