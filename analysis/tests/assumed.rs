@@ -140,6 +140,41 @@ fn no_error_rests_on_an_assumption() {
     );
 }
 
+/// Which layout a descriptor has that the launch makes is assumed, and a copy of it refused only where it is told.
+#[test]
+fn no_copy_is_refused_for_a_layout_that_is_assumed() {
+    let of = |layout: &str| {
+        format!(
+            "from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia.hopper import mbarrier, tma
+
+# tilefit: source={layout} arch=sm_90 num_warps=4
+@gluon.jit
+def copy(source):
+    tile = gl.allocate_shared_memory(gl.float16, [64, 64], gl.NVMMASharedLayout(64, 16, 2))
+    ready = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
+    mbarrier.init(ready, count=1)
+    tma.async_load(source, [0, 0], ready, tile)
+    mbarrier.wait(ready, 0)
+"
+        )
+    };
+    check(
+        &of("fp16[64,64]"),
+        expect![[r#"
+        copy on sm_90: 8200, exact
+    "#]],
+    );
+    check(
+        &of("\"tensordesc<fp16[64,64],NVMMASharedLayout(128, 16, 2)>\""),
+        expect![[r#"
+        copy on sm_90: 8200, rejected
+          error [invalid-operand] the descriptor has a swizzle of 128 bytes, and the buffer a swizzle of 64 bytes; allocate it with the `layout` of the descriptor
+    "#]],
+    );
+}
+
 /// The element type of a descriptor that the kernel makes of a pointer is that of the pointer, which nothing names.
 #[test]
 fn a_descriptor_of_any_type_has_no_size() {

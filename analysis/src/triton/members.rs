@@ -59,6 +59,9 @@ const TLX: &str = "
     warp_pipeline warp_pipeline_stage warp_predicate warp_redux warp_spec zeros
 ";
 
+/// Block pointers, which Triton 3.9 has removed.
+pub(crate) const BLOCK_POINTERS: [&str; 2] = ["make_block_ptr", "advance"];
+
 /// Members of `triton.language` that some other version has.
 const ELSEWHERE: [&str; 6] = [
     "ClcTileScheduler",
@@ -72,10 +75,12 @@ const ELSEWHERE: [&str; 6] = [
 /// Whether Triton 3.9 has a member of `triton.language`, as `hasattr` asks; `None` where it is not known. It has none that begin with `_`: what was tried
 /// out under such a name has another one by now.
 pub(crate) fn is_of_language(member: &str) -> Option<bool> {
-    match member {
-        "make_block_ptr" | "advance" => Some(false),
-        _ if member.starts_with('_') => (!member.starts_with("__")).then_some(false),
-        _ => (!ELSEWHERE.contains(&member) && of("tl")?.any(|known| known == member)).then_some(true),
+    if BLOCK_POINTERS.contains(&member) {
+        return Some(false);
+    }
+    match member.starts_with('_') {
+        true => (!member.starts_with("__")).then_some(false),
+        false => (!ELSEWHERE.contains(&member) && of("tl")?.any(|known| known == member)).then_some(true),
     }
 }
 

@@ -12,16 +12,19 @@ pub fn mma_v2_layout(shape: &[u32], num_warps: u32, is_one_of_several: bool) -> 
         true => vec![1, num_warps],
         false => shared_out(rows.div_ceil(16), columns.div_ceil(8), num_warps),
     };
-    Some(Layout::Mma { version: (2, 0), warps_per_cta, instr_shape: vec![16, 8] })
+    Some(mma_v2(warps_per_cta))
 }
 
-/// Those that it may have, whatever products are beside it.
+/// The layouts that [`mma_v2_layout`] chooses from, whatever products are beside it.
 pub fn mma_v2_layouts(shape: &[u32], num_warps: u32) -> impl Iterator<Item = Layout> {
     let ways = sides(shape, num_warps).map(|(rows, columns)| {
         [vec![num_warps, 1], vec![1, num_warps], shared_out(rows.div_ceil(16), columns.div_ceil(8), num_warps)]
     });
-    let of = |warps_per_cta| Layout::Mma { version: (2, 0), warps_per_cta, instr_shape: vec![16, 8] };
-    ways.into_iter().flatten().map(of)
+    ways.into_iter().flatten().map(mma_v2)
+}
+
+fn mma_v2(warps_per_cta: Vec<u32>) -> Layout {
+    Layout::Mma { version: (2, 0), warps_per_cta, instr_shape: vec![16, 8] }
 }
 
 /// Rows and columns of what so many warps compute, where there are devices with as many.

@@ -90,7 +90,7 @@ impl<'a> Flow<'a> {
         self.body.params.contains(&value) || self.makers.contains_key(&value)
     }
 
-    /// Made in the loop, and the same in all of its rounds.
+    /// Whether a value is the same in all rounds of the loop, wherever it is made.
     fn is_invariant(&self, value: ValueId) -> bool {
         let mut open = vec![value];
         let mut seen = FxHashSet::default();

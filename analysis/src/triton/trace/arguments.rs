@@ -49,6 +49,7 @@ impl Tracer<'_> {
                 Value::Scalar(Scalar { id, dtype: *dtype })
             }
             Argument::Descriptor { element, block, layout } => {
+                let is_layout_told = layout.is_some();
                 let layout = match layout {
                     Some(text) => match self.python(frame.home, text) {
                         Some(Value::SharedLayout(layout)) => Some(layout),
@@ -58,7 +59,13 @@ impl Tracer<'_> {
                 };
                 self.check_float8(frame, at, *element);
                 let id = self.given(frame, at, Type::Descriptor);
-                Value::Descriptor(Descriptor { id, dtype: *element, block: Rc::new(block.clone()), layout })
+                Value::Descriptor(Descriptor {
+                    id,
+                    dtype: *element,
+                    block: Rc::new(block.clone()),
+                    layout,
+                    is_layout_told,
+                })
             }
         }
     }
@@ -118,7 +125,14 @@ impl Tracer<'_> {
         match pointer.dtype {
             Dtype::UNTOLD => Err(self.no_number(pointer.id, "bf16")),
             dtype if dtype.is_pointer() && dtype != Dtype::POINTER_TO_ANY => Ok(dtype.element()),
-            _ => Err(Reason::new("what a descriptor leads to is not known")),
+            _ => match self.led.get(&pointer.id).cloned() {
+                // One that is counted on from an argument.
+                Some(name) => {
+                    self.untyped.insert(name.to_string(), "bf16");
+                    Err(has_no_value(&name, "bf16"))
+                }
+                None => Err(Reason::new("what a descriptor leads to is not known")),
+            },
         }
     }
 

@@ -198,7 +198,8 @@ const OWNERS: [&str; 16] = [
 /// The part of a layout by which a copy is refused.
 fn in_words(layout: &Nvmma) -> String {
     let turned = if layout.transposed { ", transposed" } else { "" };
-    format!("a swizzle of {} bytes{turned}", layout.swizzle)
+    let padded = if layout.fp4_padded { ", padded for 4 bits" } else { "" };
+    format!("a swizzle of {} bytes{turned}{padded}", layout.swizzle)
 }
 
 /// The path of a name in the language, without the packages that it stands in.
@@ -343,30 +344,27 @@ impl Tracer<'_> {
         };
         let copies_blocks = !["im2col", "gather", "scatter"].iter().any(|other| name.ends_with(other));
         let descriptor = args.get(0, "tensor_desc").filter(|_| copies_blocks);
-        let Some(Value::Descriptor(Descriptor { block, dtype: element, layout: theirs, .. })) = descriptor else {
+        let Some(Value::Descriptor(Descriptor { block, dtype: element, layout: theirs, is_layout_told, .. })) =
+            descriptor
+        else {
             return;
         };
-        let message = if elements(block) != elements(shape) {
-            format!(
-                "the descriptor copies blocks of {block:?}, {} elements, and the buffer {shape:?} has {}; take a part of it, as `buffer.index(0)` does, or allocate it with the block shape of the descriptor",
-                elements(block),
-                elements(shape)
-            )
-        } else if element.name != dtype.name {
-            format!(
+        let of_copy = |layout: &Nvmma| (layout.swizzle, layout.transposed, layout.fp4_padded);
+        let (copied, held) = (elements(block), elements(shape));
+        let message = match theirs.as_deref() {
+            _ if copied != held => format!(
+                "the descriptor copies blocks of {block:?}, {copied} elements, and the buffer {shape:?} has {held}; take a part of it, as `buffer.index(0)` does, or allocate it with the block shape of the descriptor"
+            ),
+            // The compiler tells no signs.
+            _ if element.mlir != dtype.mlir => format!(
                 "the descriptor copies elements of `{element}`, and the buffer has `{dtype}`; allocate it with the `dtype` of the descriptor"
-            )
-        } else if let Some(SharedLayout::Nvmma(theirs)) = theirs.as_deref()
-            && (theirs.swizzle, theirs.transposed, theirs.fp4_padded)
-                != (buffer.swizzle, buffer.transposed, buffer.fp4_padded)
-        {
-            format!(
+            ),
+            Some(SharedLayout::Nvmma(theirs)) if *is_layout_told && of_copy(theirs) != of_copy(buffer) => format!(
                 "the descriptor has {}, and the buffer {}; allocate it with the `layout` of the descriptor",
                 in_words(theirs),
                 in_words(buffer)
-            )
-        } else {
-            return;
+            ),
+            _ => return,
         };
         self.refuse(frame, expr, Code::InvalidOperand, message);
     }
@@ -1717,7 +1715,7 @@ impl Tracer<'_> {
             kind,
         };
         let id = self.emit(frame, expr, op);
-        Value::Descriptor(Descriptor { id, dtype, block: Rc::new(block), layout })
+        Value::Descriptor(Descriptor { id, dtype, block: Rc::new(block), layout, is_layout_told: true })
     }
 
     /// Layouts, which Python makes while the kernel is compiled.

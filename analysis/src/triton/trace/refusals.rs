@@ -6,6 +6,7 @@ use tilefit_syntax::ast::{Ast, CompareOp, Expr, ExprId, Stmt, StmtId};
 
 use super::super::language::Dtype;
 use super::super::layouts::Compiler;
+use super::super::members;
 use super::super::program::elements;
 use super::calls::Args;
 use super::value::{Scalar, Tensor, Value};
@@ -316,8 +317,10 @@ impl Tracer<'_> {
 
     /// Block pointers, which Triton 3.9 has removed. Why nothing is known of what is called, where an older one may be meant.
     pub(super) fn block_pointers(&mut self, frame: &Frame, at: ExprId, name: &str) -> Option<Reason> {
-        const NAMES: [&str; 2] = ["make_block_ptr", "advance"];
-        if !NAMES.contains(&name) || self.launch.hardware.compiler != Compiler::Triton39 || !self.is_of_triton(frame) {
+        if !members::BLOCK_POINTERS.contains(&name)
+            || self.launch.hardware.compiler != Compiler::Triton39
+            || !self.is_of_triton(frame)
+        {
             return None;
         }
         if self.launch.is_compiler_told {

@@ -686,7 +686,7 @@ impl Tracer<'_> {
         };
         let id = self.emit(frame, expr, op);
         let layout = Some(Rc::new(default_layout(&block, dtype)));
-        Value::Descriptor(Descriptor { id, dtype, block: Rc::new(block), layout })
+        Value::Descriptor(Descriptor { id, dtype, block: Rc::new(block), layout, is_layout_told: true })
     }
 
     /// A descriptor that the kernel makes: 128 bytes while it is made. One of TLX says first where it goes to, and is made even where nobody uses it.
@@ -720,7 +720,7 @@ impl Tracer<'_> {
         };
         let id = self.emit(frame, expr, op);
         let layout = Some(Rc::new(default_layout(&block, dtype)));
-        Value::Descriptor(Descriptor { id, dtype, block: Rc::new(block), layout })
+        Value::Descriptor(Descriptor { id, dtype, block: Rc::new(block), layout, is_layout_told: true })
     }
 
     /// `desc.load(…)` and `desc.store(…)` go through buffers that the source does not show.

@@ -107,6 +107,8 @@ pub struct Descriptor {
     pub dtype: Dtype,
     pub block: Rc<Vec<u64>>,
     pub layout: Option<Rc<SharedLayout>>,
+    /// False where nothing gives the layout, which is then the usual one.
+    pub is_layout_told: bool,
 }
 
 /// A function of the author's.
