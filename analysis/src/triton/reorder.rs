@@ -1,15 +1,18 @@
 //! What the compiler of TLX does to a program once nothing of it is left out: loads through descriptors get their buffers, and operations move
 //! (`lib/Dialect/TritonGPU/Transforms/ReorderInstructions.cpp`). Gluon leaves operations where they are.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::interleave;
-use super::program::{Block, Buffer, Effect, Kind, Op, Product, Program, Task, Type, ValueId};
+use super::program::{Block, Buffer, Bytes, Effect, Kind, Op, Product, Program, Task, Type, ValueId};
 use super::simplify::unused;
+use crate::finding::Reason;
 use crate::work;
+
+const IN_FRONT: &str = "whether a side of a product is converted for another use in its loop or in front of it follows from layouts that the compiler chooses";
 
 pub fn lower(program: &mut Program) {
     let mut body = std::mem::take(&mut program.body);
@@ -233,8 +236,9 @@ pub fn hoist(
     is_in_tensor_memory: &dyn Fn(&Product) -> bool,
 ) -> bool {
     let (converted, is_open) = (converted_from(program, is_in_tensor_memory), Cell::new(false));
+    let kept: RefCell<FxHashSet<ValueId>> = RefCell::default();
     let Sides { of: sides, turned } = sides(program);
-    let Program { body, products, keeping_invariants, .. } = program;
+    let Program { body, products, keeping_invariants, scratch, .. } = program;
     let mut takers: FxHashMap<ValueId, Vec<&'static str>> = FxHashMap::default();
     body.each(&mut |op| {
         for &operand in op.operands.iter().filter(|operand| products.contains_key(operand)) {
@@ -248,7 +252,19 @@ pub fn hoist(
         let stays = |product| !moves(product) || is_added(value) || turned.contains(&value);
         let is_converted = converted.contains(&value);
         is_open.set(is_open.get() || is_converted);
-        is_converted || products.get(&value).is_some_and(stays) || sides.get(&value).into_iter().flatten().any(is_kept)
+        let is_kept = sides.get(&value).into_iter().flatten().any(is_kept);
+        if is_kept {
+            kept.borrow_mut().insert(value);
+        }
+        is_converted || products.get(&value).is_some_and(stays) || is_kept
+    });
+    // What else is done with such a side may be in front of the loop, where nothing of the loop is in shared memory.
+    body.each(&mut |op| {
+        let of_kept = op.operands.first().is_some_and(|operand| kept.borrow().contains(operand));
+        if let (Kind::Scratch(id), "convert_layout", true) = (&op.kind, op.name, of_kept) {
+            let size = &mut scratch[id.0 as usize].size;
+            *size = Bytes::Between(0, size.high(), Reason::new(IN_FRONT));
+        }
     });
     is_open.get()
 }
