@@ -37,6 +37,7 @@ pub(crate) mod imports;
 mod jit;
 mod launches;
 mod libraries;
+mod lists;
 mod names;
 mod pairs;
 mod passed_on;

@@ -166,6 +166,11 @@ pub trait Scope {
         self.outer()?.decision()
     }
 
+    /// Whether all that a list may hold is wanted, where a condition that is not known decides. Asked where that makes a difference.
+    fn takes_all(&self) -> bool {
+        self.outer().is_some_and(Scope::takes_all)
+    }
+
     /// Takes note that a value rests on an assumption.
     fn assume(&self, assumption: Assumption) {
         if let Some(outer) = self.outer() {
@@ -235,6 +240,23 @@ pub fn evaluate_first(ast: &Ast, expr: ExprId, count: usize, scope: &dyn Scope) 
 pub fn follow(ast: &Ast, scope: &dyn Scope) {
     let (steps, work) = Default::default();
     functions::follow(&Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: None, steps: &steps, work: &work });
+}
+
+/// The value that the statements of a module leave in a name, in order; the others are not run. Each block comes with what it sees.
+pub fn left_in(name: &str, blocks: &[(&Ast, &dyn Scope)]) -> Option<Constant> {
+    let (steps, work) = Default::default();
+    let evaluator =
+        |&(ast, scope)| Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: None, steps: &steps, work: &work };
+    functions::left_in(name, &blocks.iter().map(evaluator).collect::<Vec<_>>())
+}
+
+/// Whether more than one statement of a module, given in blocks, changes what is in a name.
+pub fn is_changed<'a>(name: &str, blocks: impl IntoIterator<Item = &'a Ast>) -> bool {
+    let all = blocks.into_iter().flat_map(|ast| ast.body.iter().map(move |&stmt| (ast, stmt)));
+    let mut changing = all.filter(|&(ast, stmt)| functions::changes(ast, stmt, name));
+    let first = changing.next();
+    let is_plain = |(ast, stmt): (&Ast, _)| matches!(ast.stmt(stmt), tilefit_syntax::ast::Stmt::Assign { .. });
+    changing.next().is_some() || first.is_some_and(|first| !is_plain(first))
 }
 
 /// Runs a function, given as its header and the blocks of statements behind it, for what it returns and for the calls that it makes. A parameter
@@ -392,7 +414,8 @@ impl Evaluator<'_> {
 
     /// `then if condition else otherwise`, where the condition is not known.
     fn either(&self, condition: Constant, then: ExprId, otherwise: ExprId) -> Constant {
-        if self.scope.decision().is_none() {
+        let takes_all = self.scope.takes_all();
+        if !takes_all && self.scope.decision().is_none() {
             return condition;
         }
         let (then, otherwise) = (self.value(then), self.value(otherwise));
@@ -403,7 +426,7 @@ impl Evaluator<'_> {
             }
             None => None,
         };
-        by_case.or_else(|| choice::either(&then, &otherwise)).unwrap_or(match condition {
+        by_case.or_else(|| choice::either(&then, &otherwise, takes_all)).unwrap_or(match condition {
             Constant::Unknown(_) => condition,
             _ => unknown("depends on a condition that is not known"),
         })
@@ -477,7 +500,8 @@ impl Evaluator<'_> {
         };
         match clause {
             Clause::If(condition) => {
-                if self.condition(*condition)? {
+                let holds = self.condition(*condition);
+                if holds.or_else(|reason| self.scope.takes_all().then_some(true).ok_or(reason))? {
                     self.comprehend(inner, element, elements)?;
                 }
                 Ok(())
@@ -507,6 +531,9 @@ impl Evaluator<'_> {
         match self.value(iter) {
             Constant::List(items) | Constant::Tuple(items) => Ok(items.into()),
             Constant::Dict(pairs) => Ok(pairs.into_iter().map(|(key, _)| key).collect()),
+            Constant::OneOf(choice) if self.scope.takes_all() => {
+                choice.all_elements().ok_or_else(|| Reason::new("iterates over what may be no list"))
+            }
             Constant::Unknown(reason) => Err(reason),
             _ => Err(Reason::new("iterates over a value that is not a list or tuple")),
         }

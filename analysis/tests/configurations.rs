@@ -133,6 +133,19 @@ fn each_has_a_hint_where_the_list_has_a_name_or_is_what_a_function_returns() {
         y smem 0x4000 2 × 8 KiB
     "#]],
     );
+    let is_cuda = "triton.runtime.driver.active.get_current_target().backend == 'cuda'";
+    check_hints_of_list(
+        &format!(
+            "def of_cuda():\n    return {list}\ndef configs():\n    if {is_cuda}:\n        return of_cuda()\n    return [triton.Config({{}})]"
+        ),
+        "configs()",
+        expect![[r#"
+            triton.Config({'BM': 64, 'BN': 64, 'BK': 64}, num_stages=3, num_warps=4) 32 KiB
+            triton.Config({'BM': 128, 'BN': 256, 'BK': 64}, num_stages=4, num_warps=8) 144 KiB ⚠ 45 KiB over
+            x smem 0x0 2 × 8 KiB
+            y smem 0x4000 2 × 8 KiB
+        "#]],
+    );
     let comprehension =
         "[triton.Config({'BM': 64, 'BN': n, 'BK': 64}, num_stages=4, num_warps=8) for n in (64, 128, 256)]";
     check_hints_of_list(

@@ -285,6 +285,25 @@ def k(a, b, c, index, H: tl.constexpr, stride: tl.constexpr, M: tl.constexpr, FL
     assert_eq!(lenses(&of_any_type), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a: 16 bits"]);
 }
 
+/// An option of a loop decides how much it loads ahead; without its value no number is the compiler's, and a kernel without products is quiet.
+#[test]
+fn an_option_of_a_loop_without_a_value_gives_no_number() {
+    let text = "@triton.jit
+def k(a, out, n, BLOCK: tl.constexpr, num_stages: tl.constexpr):
+    for row in tl.range(0, n, 1, num_stages=num_stages):
+        x = tl.load(a + row * BLOCK + tl.arange(0, BLOCK)).to(tl.float32)
+        tl.store(out + row, tl.max(x, axis=0))
+";
+    let launched = |stages: &str| {
+        format!(
+            "{text}\ndef launch(a: torch.Tensor, out, n):\n    k[(1,)](a, out, n, BLOCK=1024, num_stages={stages})\n"
+        )
+    };
+    assert_eq!(lenses(&launched("n")), [""]);
+    let one = "4 if torch.cuda.is_available() else 2";
+    assert_eq!(lenses(&launched(one)), ["at most 24.1 KiB of 227 KiB (sm_90) whatever num_stages is"]);
+}
+
 /// No value is asked for that would not help.
 #[test]
 fn a_lens_says_what_no_value_would_help_with() {
@@ -446,6 +465,39 @@ def k(a, c, n, M: tl.constexpr):
         let text = format!("from elsewhere import kept\n@triton.autotune(configs={configs}, key=['n'])\n{kernel}");
         assert_eq!(lenses(&text), [all], "{configs}");
     }
+}
+
+/// A list has all that it may hold, whatever adds it and under whatever condition.
+#[test]
+fn configurations_are_read_where_a_condition_is_not_known() {
+    let kernel = "@triton.jit
+def k(a, c, n, M: tl.constexpr):
+    m = tl.arange(0, M)
+    x = tl.load(a + m[:, None] * n + m[None, :]).to(tl.float16)
+    tl.store(c + m[:, None] * n + m[None, :], tl.dot(x, tl.trans(x)))
+";
+    let all = "2 configurations · at most 88 KiB of 227 KiB (sm_90) · all fit · room for ≥ 2 blocks/SM";
+    let of = |m: u32| format!("triton.Config({{'M': {m}}}, num_warps=4)");
+    let (small, large) = (of(32), of(64));
+    for made in [
+        format!("C = [{small}]\nif is_large():\n    C += [{large}]"),
+        format!("C = [{small}]\nif is_large():\n    C.append({large})"),
+        format!("C = [{small}] if is_small() else [{large}]"),
+        "C = []\nfor m in (32, 64):\n    C.append(triton.Config({'M': m}, num_warps=4))".to_owned(),
+        "SIZES = [32] if is_small() else [64]\nC = [triton.Config({'M': m}, num_warps=4) for m in SIZES]".to_owned(),
+        format!("def sizes():\n    if is_small():\n        return [{small}]\n    return [{large}]\nC = sizes()"),
+        format!("C = [{small}]\nif is_small():\n    pass\nelif is_large():\n    C = C + [{large}]"),
+    ] {
+        let text = format!(
+            "from elsewhere import is_large, is_small\n{made}\n@triton.autotune(configs=C, key=['n'])\n{kernel}"
+        );
+        assert_eq!(lenses(&text), [all], "{made}");
+    }
+    // What is taken of a list that may be another one is not all that it holds.
+    let shortest = format!(
+        "from elsewhere import is_small\nSIZES = [32, 64] if is_small() else [64]\n@triton.autotune(configs=[triton.Config({{'M': min(SIZES)}}, num_warps=4)], key=['n'])\n{kernel}"
+    );
+    assert_eq!(lenses(&shortest), ["at most 88 KiB of 227 KiB (sm_90) whatever M is"]);
 }
 
 /// What another decorator calls `configs` takes nothing away from the launches.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, ExprId, Stmt};
 
+use crate::eval::{self, Constant};
 use crate::triton::device::Arch;
 use crate::triton::scenario::{self, Scenario};
 
@@ -116,12 +117,23 @@ fn leads_to<'db>(
         Expr::Call { func, .. } => {
             let name = ast.name(*func)?;
             let function = defined(db, unit.file(db), name, BlockKind::Function)?;
-            let mut returned = syntax(db, function).stmts().filter_map(|(_, stmt)| match stmt {
-                Stmt::Return(value) => Some((function, (*value)?)),
+            let of_function = syntax(db, function);
+            let returned = of_function.stmts().filter_map(|(_, stmt)| match stmt {
+                Stmt::Return(value) => *value,
                 _ => None,
             });
-            let only = returned.next()?;
-            returned.next().is_none().then_some(only)
+            let returned: Vec<ExprId> = returned.collect();
+            let only = match returned.as_slice() {
+                [only] => *only,
+                // Of several the one that it returns here.
+                several => {
+                    let (here, there) = (UnitScope::new(db, unit), UnitScope::new(db, function));
+                    let value = eval::evaluate(ast, expr, &here);
+                    let is_it = |&&it: &&ExprId| eval::evaluate(of_function, it, &there) == value;
+                    *several.iter().find(is_it).filter(|_| !matches!(value, Constant::Unknown(_)))?
+                }
+            };
+            Some((function, only))
         }
         _ => None,
     }

@@ -209,7 +209,7 @@ fn imported_names(db: &dyn salsa::Database, file: SourceFile) -> Arc<Vec<(String
 
 /// The file that a name of a module is imported from, and its name there.
 #[salsa::tracked(returns(clone))]
-fn imported_from<'db>(
+pub(super) fn imported_from<'db>(
     db: &'db dyn salsa::Database,
     file: SourceFile,
     name: Name<'db>,

@@ -1,6 +1,6 @@
 //! Scenarios in the database: the concrete values under which each function of `@triton.jit` and `@gluon.jit` may be compiled.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use crate::triton::scenario::{self, Call, Scenario, ScenarioScope, Tuning};
 
 use super::devices::{device_of_file, device_of_kernel, device_of_others};
 use super::launches::{Launch, launches_of};
+use super::lists::Lists;
 use super::passed_on::imports;
 use super::{Name, SourceFile, Unit, UnitScope, config, syntax, units};
 
@@ -84,7 +85,9 @@ pub(super) fn callers_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, na
 /// What tunes the kernel that a unit is.
 #[salsa::tracked(returns(ref), cycle_result = not_tuned)]
 pub(super) fn tuning<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Tuning> {
-    scenario::tuning(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit))
+    let guessed = Cell::new(false);
+    let scope = Lists { around: UnitScope::new(db, unit), guessed: &guessed, links: 0 };
+    scenario::tuning(syntax(db, unit), imports(db, unit.file(db)), &scope, &guessed)
 }
 
 fn not_tuned<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> Option<Tuning> {

@@ -46,6 +46,17 @@ impl OneOf {
         self.cases.iter().map(|(_, value)| value)
     }
 
+    /// The elements of all of some lists, each once; `None` where one of the values is no list.
+    pub fn all_elements(&self) -> Option<Vec<Constant>> {
+        let mut all: Vec<Constant> = Vec::new();
+        for value in self.values() {
+            let (Constant::List(elements) | Constant::Tuple(elements)) = value else { return None };
+            let new: Vec<Constant> = elements.iter().filter(|element| !all.contains(element)).cloned().collect();
+            all.extend(new);
+        }
+        Some(all)
+    }
+
     fn decided(by: u32, cases: Vec<(u32, Constant)>) -> Constant {
         if let Some((_, unknown)) = cases.iter().find(|(_, value)| matches!(value, Constant::Unknown(_))) {
             return unknown.clone();
@@ -151,10 +162,12 @@ pub(super) fn joined(
 }
 
 /// What is one value or the other; `None` where that is not one of a few values.
-pub(super) fn either(one: &Constant, other: &Constant) -> Option<Constant> {
+/// `lists`: lists may be such values.
+pub(super) fn either(one: &Constant, other: &Constant, lists: bool) -> Option<Constant> {
+    let is_list = |value: &Constant| matches!(value, Constant::List(_) | Constant::Tuple(_));
     let values = |value: &Constant| match value {
         Constant::OneOf(choice) => Some(choice.values().cloned().collect()),
-        value => is_plain(value).then(|| vec![value.clone()]),
+        value => (is_plain(value) || lists && is_list(value)).then(|| vec![value.clone()]),
     };
     let all: [Vec<Constant>; 2] = [values(one)?, values(other)?];
     Some(OneOf::of(all.concat()))

@@ -9,7 +9,8 @@ use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param, ParamKind, St
 use super::arithmetic::binary;
 use super::builtins::is_builtin;
 use super::{
-    Argument, Constant, Evaluator, Scope, VALUES_A_CALL, Weighed, choice, held, methods, records, split, unknown,
+    Argument, Constant, Evaluator, Scope, VALUES_A_CALL, Weighed, asks_for_program, choice, held, methods, records,
+    split, unknown,
 };
 use crate::finding::Reason;
 use crate::work;
@@ -154,6 +155,39 @@ pub(super) fn run_parts(first: &Evaluator, rest: &[Evaluator], arguments: &[Argu
     run.returned(flow)
 }
 
+/// What the statements of a module, given in blocks, leave in a name: those that change it are run.
+pub(super) fn left_in(name: &str, blocks: &[Evaluator]) -> Option<Constant> {
+    let mut run = Run::of(Evaluator { ..*blocks.first()? }, false);
+    for block in blocks {
+        run = Run { evaluator: Evaluator { ..*block }, handed_on: RefCell::default(), ..run };
+        let changing = block.ast.body.iter().filter(|&&stmt| changes(block.ast, stmt, name));
+        if let Err(reason) = run.body(&changing.copied().collect::<Vec<_>>()) {
+            return Some(Constant::Unknown(reason));
+        }
+    }
+    run.locals.into_iter().find(|(local, _)| local == name).map(|(_, value)| value)
+}
+
+/// Whether a statement of a module assigns a name or changes the list in it. What only the program does is none of the module's.
+pub(super) fn changes(ast: &Ast, stmt: StmtId, name: &str) -> bool {
+    let is_it = |target: ExprId| ast.name(target) == Some(name);
+    let is_target = |target: ExprId| match ast.expr(target) {
+        Expr::Subscript { value, .. } => is_it(*value),
+        _ => is_it(target) || ast.elements(target).is_some_and(|parts| parts.iter().any(|&part| is_it(part))),
+    };
+    match ast.stmt(stmt) {
+        Stmt::Assign { targets, value: Some(_), .. } => targets.iter().any(|&target| is_target(target)),
+        Stmt::AugAssign { target, .. } => is_target(*target),
+        Stmt::Expr(call) => match ast.expr(*call) {
+            Expr::Call { func, .. } => matches!(ast.dotted(*func).as_deref(), Some([first, _]) if *first == name),
+            _ => false,
+        },
+        Stmt::If { condition, .. } if asks_for_program(ast, *condition) => false,
+        Stmt::Function(_) | Stmt::Class { .. } => false,
+        other => other.bodies().any(|body| body.iter().any(|&stmt| changes(ast, stmt, name))),
+    }
+}
+
 /// The value of each parameter, also of `*args` and `**kwargs`.
 fn bound_arguments(evaluator: &Evaluator, function: &Function, arguments: &[Argument]) -> Vec<(String, Constant)> {
     let ast = evaluator.ast;
@@ -256,11 +290,12 @@ fn either(one: Constant, other: Constant, scope: &dyn Scope) -> Constant {
     }
     let joined = match (&one, &other) {
         (Constant::Object(one), Constant::Object(other)) => one.either(other),
-        (Constant::Tuple(some), Constant::Tuple(others)) if some.len() == others.len() => {
+        (Constant::Tuple(some), Constant::Tuple(others)) if some.len() == others.len() && !scope.takes_all() => {
             let parts = some.iter().cloned().zip(others.iter().cloned());
             Some(Constant::Tuple(parts.map(|(one, other)| either(one, other, scope)).collect()))
         }
-        _ if scope.decision().is_some() => choice::either(&one, &other),
+        _ if scope.takes_all() => choice::either(&one, &other, true),
+        _ if scope.decision().is_some() => choice::either(&one, &other, false),
         _ => None,
     };
     joined.unwrap_or_else(|| match (one, other) {
@@ -347,7 +382,7 @@ impl<'e> Run<'e> {
             }
             Stmt::If { condition, body, or_else } => match self.within().condition(*condition) {
                 Ok(holds) => return self.body(if holds { body } else { or_else }),
-                Err(_) if self.lenient => {
+                Err(_) if self.lenient || self.evaluator.scope.takes_all() => {
                     return match split(&self.value(*condition)) {
                         Some((by, cases)) => self.by_case(by, cases, body, or_else),
                         None => self.one_of(body, or_else),
@@ -406,7 +441,9 @@ impl<'e> Run<'e> {
             Stmt::Pass | Stmt::Import(_) | Stmt::Assign { value: None, .. } => {}
             // What is checked holds in a program that runs.
             Stmt::Other { keyword: "assert", .. } => {}
-            Stmt::Other { keyword: "raise", .. } if self.lenient => return Ok(Flow::Ends),
+            Stmt::Other { keyword: "raise", .. } if self.lenient || self.evaluator.scope.takes_all() => {
+                return Ok(Flow::Ends);
+            }
             Stmt::Other { body, .. } if self.lenient => self.perhaps(body)?,
             Stmt::With { body, .. } if self.lenient => return self.body(body),
             Stmt::ImportFrom { .. } | Stmt::Error if self.lenient => {}
@@ -651,12 +688,12 @@ impl<'e> Run<'e> {
             return if is_same { Ok(()) } else { Err(Reason::new("changes a value outside the function")) };
         };
         let key = self.value(index);
-        self.change(name, |list| match (list, key) {
+        self.change(name, |list| match (list, key.clone()) {
             (_, Constant::Unknown(reason)) => Err(reason),
-            (Constant::Dict(pairs), key) => pairs.edit(|pairs| methods::put(pairs, key, value)),
+            (Constant::Dict(pairs), key) => pairs.edit(|pairs| methods::put(pairs, key, value.clone())),
             (Constant::List(elements), Constant::Int(at)) => {
                 let at = if at < 0 { at + elements.len() as i64 } else { at };
-                let is_there = usize::try_from(at).is_ok_and(|at| elements.set(at, value));
+                let is_there = usize::try_from(at).is_ok_and(|at| elements.set(at, value.clone()));
                 is_there.then_some(()).ok_or_else(|| Reason::new("the index is out of range"))
             }
             _ => Err(Reason::new("changes an element of a value that is not a list")),
@@ -664,13 +701,16 @@ impl<'e> Run<'e> {
     }
 
     /// Changes a list or dictionary that nothing else holds.
-    fn change(&mut self, name: &str, change: impl FnOnce(&mut Constant) -> Result<(), Reason>) -> Result<(), Reason> {
+    fn change(&mut self, name: &str, change: impl Fn(&mut Constant) -> Result<(), Reason>) -> Result<(), Reason> {
         if self.is_shared(name) {
             return Err(changes_a_list(name));
         }
         match self.locals.iter_mut().find(|(local, _)| local == name) {
             Some((_, value)) => {
-                let changed = change(value);
+                let changed = match &mut *value {
+                    Constant::OneOf(choice) => choice.cases.iter_mut().try_for_each(|(_, value)| change(value)),
+                    value => change(value),
+                };
                 if !value.is_bearable() {
                     *value = unknown("holds more values than tilefit looks at");
                 }
@@ -696,7 +736,7 @@ impl<'e> Run<'e> {
         }
         if let ([name, "update"], true) = (path.as_slice(), args.iter().any(|arg| arg.keyword.is_some())) {
             let more = self.within().made_dictionary(args);
-            return self.change(name, |mapping| match (mapping, more) {
+            return self.change(name, |mapping| match (mapping, more.clone()) {
                 (Constant::Dict(pairs), Constant::Dict(more)) => methods::update(pairs, more),
                 _ => Err(Reason::new("updates an unknown value")),
             });
@@ -704,8 +744,13 @@ impl<'e> Run<'e> {
         let ([name, method], [arg]) = (path.as_slice(), args.as_slice()) else {
             return Err(Reason::new("calls a function for its side effects"));
         };
-        let value = self.value(arg.value);
-        self.change(name, |list| match (list, *method, value) {
+        let value = match self.value(arg.value) {
+            Constant::OneOf(choice) if *method == "extend" && self.evaluator.scope.takes_all() => {
+                choice.all_elements().map_or_else(|| unknown("may be no list"), |all| Constant::List(all.into()))
+            }
+            value => value,
+        };
+        self.change(name, |list| match (list, *method, value.clone()) {
             (Constant::List(elements), "append", value) => {
                 elements.push(value);
                 Ok(())

@@ -1,5 +1,6 @@
 //! Concrete values under which a kernel is compiled: scenario comments, settings, autotune configurations, callers and launches.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tilefit_syntax::ast::{
@@ -613,14 +614,21 @@ pub struct Tuning {
     pub is_pruned: bool,
 }
 
-/// `None` where nothing tunes the kernel that a block is.
-pub fn tuning(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option<Tuning> {
+/// `None` where nothing tunes the kernel that a block is. `scope` may take all that a list may hold, and then is said to have `guessed`.
+pub fn tuning(ast: &Ast, imports: &Imports, scope: &dyn Scope, guessed: &Cell<bool>) -> Option<Tuning> {
     let function = function(ast)?;
     let args = tuned_by(ast, imports)?;
     let configs = configs_argument(ast, imports)?;
-    let value = eval::evaluate_first(ast, configs, MOST_SCENARIOS, scope);
+    let value = match eval::evaluate_first(ast, configs, MOST_SCENARIOS, scope) {
+        Constant::OneOf(choice) => match choice.all_elements() {
+            Some(all) => Constant::List(all.into()),
+            None => Constant::OneOf(choice),
+        },
+        value => value,
+    };
     let chosen = if has_configurations(&value) { None } else { chosen_from(ast, configs, scope) };
-    let is_pruned = chosen.is_some()
+    let is_pruned = guessed.get()
+        || chosen.is_some()
         || args.iter().any(|arg| arg.keyword.as_deref() == Some("prune_configs_by"))
         || decorator(ast, imports, function, "triton.autotune").is_none();
     let configurations = match chosen.map_or(value, |(_, all)| all) {
@@ -700,7 +708,7 @@ fn of_configuration(config: &Constant, number: usize, count: usize) -> Option<Sc
     let config = config.get::<Config>()?;
     let Constant::Dict(pairs) = &config.values else { return None };
     let values = pairs.iter().filter_map(|(key, value)| match (key, value) {
-        (_, Constant::Unknown(_)) => None,
+        (_, Constant::Unknown(_) | Constant::OneOf(_)) => None,
         (Constant::Str(name), value) => Some((
             name.clone(),
             (
@@ -713,7 +721,12 @@ fn of_configuration(config: &Constant, number: usize, count: usize) -> Option<Sc
         )),
         _ => None,
     });
-    Some(Scenario { values: values.collect(), ..Scenario::default() }.with_options(config.options))
+    let possible = pairs.iter().filter_map(|(key, value)| match (key, value) {
+        (Constant::Str(name), Constant::OneOf(choice)) => Some((name.clone(), Some(choice.clone()))),
+        _ => None,
+    });
+    let scenario = Scenario { values: values.collect(), possible: possible.collect(), ..Scenario::default() };
+    Some(scenario.with_options(config.options))
 }
 
 /// A call or launch of a function of the file: `kernel(…)` or `kernel[grid](…)`.

@@ -26,21 +26,27 @@ pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_
         (Verdict::Fits, Some(0)) => return None,
         (Verdict::Fits, Some(_)) => format!("{} whatever {open}", lens::bytes(kernel, came_to.smem)?),
         (Verdict::Exceeds, _) => format!("exceeds {arch} whatever {open} ⚠"),
-        (Verdict::Depends, _) => match limit(weighed, &names) {
+        (Verdict::Depends | Verdict::Unknown, _) => match limit(weighed, &names) {
             Some(limit) => format!("fits {arch} up to {limit}"),
-            None => {
-                // What is only not known to fit says nothing.
-                let count = |verdict| weighed.ways.iter().filter(|(_, came_to)| came_to.verdict == verdict).count();
-                let (fits, exceeds) = (count(Verdict::Fits), count(Verdict::Exceeds));
-                if exceeds == 0 || fits + exceeds < weighed.ways.len() {
-                    return None;
-                }
-                format!("fits {arch} in {fits} of {} possible ways", weighed.ways.len())
-            }
+            None => some_fit(kernel, weighed).or_else(|| either_way(kernel, weighed, &names, &open))?,
         },
         _ => return None,
     };
     Some(said + &assumed::mark(kernel.assumed))
+}
+
+/// `fits sm_90 in 3 of 4 possible ways`, where all of them are known.
+fn some_fit(kernel: &InForce<'_>, weighed: &Weighed) -> Option<String> {
+    let count = |verdict| weighed.ways.iter().filter(|(_, came_to)| came_to.verdict == verdict).count();
+    let (fits, exceeds, all) = (count(Verdict::Fits), count(Verdict::Exceeds), weighed.ways.len());
+    (exceeds > 0 && fits + exceeds == all).then(|| format!("fits {} in {fits} of {all} possible ways", kernel.arch))
+}
+
+/// `16–352 KiB of 227 KiB whatever USE_BIAS is`. Whatever a flag or a type is, there are few ways; of numbers the largest would be of any size.
+fn either_way(kernel: &InForce<'_>, weighed: &Weighed, names: &[String], open: &str) -> Option<String> {
+    let has_number = |name: &String| weighed.ways.iter().any(|(way, _)| is_number(way, name));
+    let bytes = || lens::bytes(kernel, weighed.came_to.smem);
+    if names.iter().any(has_number) { None } else { Some(format!("{} whatever {open}", bytes()?)) }
 }
 
 /// A word where the kernel fits with some element types of its pointers, which nothing names, and with others not.
@@ -100,7 +106,7 @@ fn in_force<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db Weighed
 /// What differs between the ways.
 fn names(weighed: &Weighed) -> Vec<String> {
     let mut names: Vec<String> = weighed.ways.iter().flat_map(|(way, _)| way.values.keys().cloned()).collect();
-    names.push("num_warps".to_owned());
+    names.extend(["num_stages", "num_warps"].map(str::to_owned));
     names.sort_unstable();
     names.dedup();
     names.retain(|name| {
@@ -110,11 +116,21 @@ fn names(weighed: &Weighed) -> Vec<String> {
     names
 }
 
+fn is_number(way: &Scenario, name: &str) -> bool {
+    ["num_stages", "num_warps"].contains(&name)
+        || way.values.get(name).is_some_and(|(value, _)| matches!(value, Constant::Int(_)))
+}
+
 fn value(way: &Scenario, name: &str) -> String {
-    match (name, way.values.get(name), way.num_warps) {
-        ("num_warps", None, Some(warps)) => warps.to_string(),
-        (_, Some((value, _)), _) => display(value),
-        _ => "any".to_owned(),
+    let option = match name {
+        "num_warps" => way.num_warps,
+        "num_stages" => way.num_stages,
+        _ => None,
+    };
+    match (way.values.get(name), option) {
+        (Some((value, _)), _) => display(value),
+        (None, Some(option)) => option.to_string(),
+        (None, None) => "any".to_owned(),
     }
 }
 

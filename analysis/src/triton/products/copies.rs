@@ -356,12 +356,13 @@ impl Stager<'_> {
         let mut found = FxHashMap::default();
         for (id, operands, product) in products.iter().filter(|(_, _, product)| unit(product) == Unit::Tcgen05) {
             work::spend(1);
-            let sides = operands.iter().take(2).map(|&operand| {
+            let sides = operands.iter().take(2).enumerate().map(|(nth, &operand)| {
                 let (root, _) = self.root(operand);
                 match looped.staging(root).map(|staging| staging.holds) {
                     _ if !flow.is_within(root) => Holds::Surely,
                     // It is computed in front of the loop, and brought to shared memory in it.
                     _ if !keeps_invariants && flow.is_invariant(root) => Holds::Perhaps,
+                    Some(Holds::Surely) if nth == 0 && self.may_be_in_tensor_memory(root) => Holds::Perhaps,
                     Some(holds) if product.parts == 1 => holds,
                     _ => Holds::Not,
                 }

@@ -119,6 +119,7 @@ fn stage_all(program: &mut Program, machine: &Machine) -> bool {
         flat: 0,
         flat_stages: None,
         hoisted: Vec::new(),
+        made_for: FxHashMap::default(),
         behind: FxHashMap::default(),
         given_back: FxHashMap::default(),
         starts: Vec::new(),
@@ -290,6 +291,8 @@ struct Stager<'p> {
     flat_stages: Option<i64>,
     /// Buffers that the loop around does not change, and what is in them.
     hoisted: Vec<(ValueId, Op)>,
+    /// The products that buffers in front of a loop are made for, by the buffers.
+    made_for: FxHashMap<ValueId, ValueId>,
     /// Buffers of operands that are read while the loop goes on: they are filled as soon as there is something to fill them with.
     behind: FxHashMap<ValueId, Vec<Op>>,
     /// By a loop's first result, what gives back its copies: what is brought to shared memory of its results is there before.
@@ -430,7 +433,9 @@ impl Stager<'_> {
                     let is_told = stages.is_some();
                     let told = std::mem::replace(&mut self.flat_stages, stages);
                     let stages = stages.unwrap_or(self.machine.stages);
-                    let products = body.ops.iter().filter(|op| self.product(op).is_some()).count() as u64;
+                    let products: Vec<&Product> = body.ops.iter().filter_map(|op| self.product(op)).collect();
+                    let is_in_tensor_memory = products.iter().any(|product| self.machine.is_in_tensor_memory(product));
+                    let products = products.len() as u64;
                     let is_short = rounds.is_some_and(|rounds| rounds <= products + 1);
                     let mut looped = Loop { staged: self.staged(body, stages, is_told), ..Loop::default() };
                     let is_flat = self.machine.flattens && self.program.flattened.contains(&body.params[0]);
@@ -454,6 +459,8 @@ impl Stager<'_> {
                     }
                     if let Some(&result) = op.results.first().filter(|_| !self.machine.is_amd()) {
                         self.places.loads_ahead(result, ahead);
+                        // What is read from tensor memory behind a loop is read when its copies are given back.
+                        let made = if is_in_tensor_memory { Vec::new() } else { made };
                         let given_back = made.into_iter().map(|copy| let_go(&op, copy)).collect();
                         self.given_back.insert(result, given_back);
                     }
@@ -517,13 +524,22 @@ impl Stager<'_> {
         self.counted.pop();
     }
 
-    /// In front of a loop, what does not hang on it; what does not hang on the loop around it either goes in front of that.
+    /// In front of a loop, what does not hang on it; what does not hang on the loop around it either goes in front of that. The buffer of a product is
+    /// there before what was converted behind that in the loop.
     fn put_hoisted(&mut self, ops: &mut Vec<Op>) {
         let around = self.within.last();
-        let here = |operand: &ValueId| around.is_none_or(|within| within.contains(operand));
-        let (put, further) = std::mem::take(&mut self.hoisted).into_iter().partition(|(operand, _)| here(operand));
+        let here = |(operand, _): &(ValueId, Op)| around.is_none_or(|within| within.contains(operand));
+        let (put, further): (Vec<_>, Vec<_>) = std::mem::take(&mut self.hoisted).into_iter().partition(here);
         self.hoisted = further;
-        ops.extend(Vec::<(ValueId, Op)>::into_iter(put).map(|(_, op)| op));
+        for (_, op) in put {
+            let product = op.results.first().and_then(|made| self.made_for.get(made));
+            // Values are numbered in the order of the text.
+            let is_behind = |op: &Op| {
+                op.name == "convert_layout" && op.results.first().zip(product).is_some_and(|(id, of)| id > of)
+            };
+            let at = ops.iter().position(is_behind).unwrap_or(ops.len());
+            ops.insert(at, op);
+        }
     }
 
     /// Behind what computes them, the buffers of operands.

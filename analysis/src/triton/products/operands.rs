@@ -508,7 +508,9 @@ impl Stager<'_> {
         // `wgmma` takes a left side from registers part by part; in what order threads exchange the elements of a wide one is not modelled.
         let summed = tile.shape.last().copied().unwrap_or(1).saturating_mul(u64::from(tile.bits));
         let size = match self.machine.unit(product) {
-            Unit::Wgmma if summed > MOST_IN_ONE => Bytes::Between(0, tile.bytes(), Reason::new(OPERAND)),
+            Unit::Wgmma if summed > MOST_IN_ONE || self.is_by_rows(load) => {
+                Bytes::Between(0, tile.bytes(), Reason::new(OPERAND))
+            }
             _ => Bytes::Exactly(tile.bytes()),
         };
         let made = self.buffer(at, NAMES[operand.nth], (tile.shape, tile.dtype, size, OF_REGISTERS, Use::Staging));
@@ -576,6 +578,7 @@ impl Stager<'_> {
                     }
                     ops.push(made);
                 } else {
+                    self.made_for.extend(made.results.first().copied().zip(op.results.first().copied()));
                     self.hoisted.push((operand.root, made));
                 }
             }

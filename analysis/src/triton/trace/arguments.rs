@@ -165,17 +165,22 @@ impl Tracer<'_> {
         Some(pointer)
     }
 
-    /// Why the element type of an operand of a product is not known; `None` where it is, or no argument can say it.
-    pub(super) fn open_type(&mut self, operand: &Tensor, other: &Tensor) -> Option<Reason> {
-        if operand.dtype != Dtype::ANY {
-            return None;
-        }
-        let led = self.led.get(&operand.id).and_then(|name| self.untyped.get_key_value(&**name));
-        if let Some((name, _)) = led {
-            let usual = if other.dtype == Dtype::ANY { Dtype::named("float16") } else { other.dtype };
-            self.usual.entry(name.clone()).or_insert(usual);
-        }
-        let (name, example) = led.or_else(|| self.untyped.iter().next())?;
+    /// Why the element type of an operand of a product is not known; `None` where both are, or no argument can say it. One that an operand is
+    /// loaded through is named first: what it leads to may be the type of the other one, too.
+    pub(super) fn open_type(&mut self, operands: [&Tensor; 2]) -> Option<Reason> {
+        let [one, two] = operands;
+        let open = [(one, two), (two, one)].into_iter().filter(|(operand, _)| operand.dtype == Dtype::ANY);
+        let led = open.clone().find_map(|(operand, other)| {
+            let name = self.led.get(&operand.id)?;
+            Some((self.untyped.get_key_value(&**name)?, other.dtype))
+        });
+        let Some(((name, example), other)) = led else {
+            open.last()?;
+            let (name, example) = self.untyped.iter().next()?;
+            return Some(has_no_value(name, example));
+        };
+        let usual = if other == Dtype::ANY { Dtype::named("float16") } else { other };
+        self.usual.entry(name.clone()).or_insert(usual);
         Some(has_no_value(name, example))
     }
 

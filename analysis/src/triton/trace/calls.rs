@@ -17,6 +17,15 @@ use crate::work;
 
 /// Of a call that is followed, besides those of the function's statements.
 const STEPS_A_CALL: u64 = 8;
+/// Arguments of `tl.range` that decide what it loads ahead, each with its place and a usual value.
+const LOOP_OPTIONS: [(usize, &str, &str); 6] = [
+    (3, "num_stages", "3"),
+    (4, "loop_unroll_factor", "2"),
+    (5, "disallow_acc_multi_buffer", "True"),
+    (6, "flatten", "True"),
+    (7, "warp_specialize", "True"),
+    (8, "disable_licm", "True"),
+];
 
 /// The arguments of a call.
 #[derive(Debug, Clone, Default)]
@@ -360,6 +369,20 @@ impl Tracer<'_> {
                         None => return Rounds::Unknown(reason.of("the bounds of a loop are not known")),
                     },
                 };
+                self.open_option =
+                    LOOP_OPTIONS.iter().find_map(|&(place, name, example)| match args.get(place, name) {
+                        Some(value @ Value::Unknown(reason)) => {
+                            self.note_undecided(value);
+                            let remedy = match reason.remedy() {
+                                Some(Remedy::Value { param, .. }) => {
+                                    Some(Remedy::Value { param: param.clone(), example })
+                                }
+                                other => other.cloned(),
+                            };
+                            Some(reason.clone().of(&format!("`{name}` of a loop")).with_remedy(remedy))
+                        }
+                        _ => None,
+                    });
                 self.is_flattened = args.named("flatten").and_then(Value::truth) == Some(true);
                 let keeps = args.named("disallow_acc_multi_buffer").and_then(Value::truth);
                 self.keeps_accumulators = keeps == Some(true);

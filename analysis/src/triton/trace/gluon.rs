@@ -775,8 +775,7 @@ impl Tracer<'_> {
         if self.check_product(frame, expr, [&one, &two], args) {
             return unknown("a product that the compiler refuses");
         }
-        let sides = [(&one, &two), (&two, &one)];
-        if let Some(reason) = sides.into_iter().find_map(|(side, other)| self.open_type(side, other)) {
+        if let Some(reason) = self.open_type([&one, &two]) {
             return self.unknown_call(frame, expr, reason, args);
         }
         self.product(frame, expr, [&one, &two], args)

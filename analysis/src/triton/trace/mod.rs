@@ -300,6 +300,7 @@ impl<'a> Tracer<'a> {
             is_flattened: false,
             keeps_accumulators: false,
             keeps_invariants: false,
+            open_option: None,
             unrolls: 1,
             carries: false,
             regions: vec![0],
@@ -413,6 +414,8 @@ struct Tracer<'a> {
     keeps_accumulators: bool,
     /// What is the same in all rounds stays in the loop that comes next.
     keeps_invariants: bool,
+    /// Why an option of the loop that is entered next is not known.
+    open_option: Option<Reason>,
     /// Copies of its body that the loop that comes next is to have.
     unrolls: i64,
     /// The blocks that are being filled, by number, innermost last.

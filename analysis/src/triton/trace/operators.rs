@@ -336,7 +336,12 @@ impl Tracer<'_> {
             }
             _ => value,
         };
-        self.elementwise(frame, at, "cast", std::slice::from_ref(value), Some(dtype))
+        let cast = self.elementwise(frame, at, "cast", std::slice::from_ref(value), Some(dtype));
+        if let (Value::Tensor(Tensor { id, .. }), Dtype::ANY) = (&cast, dtype) {
+            // What it is loaded through does not say what it is.
+            self.led.remove(id);
+        }
+        cast
     }
 
     /// What has no layout of its own is computed again in each that it is needed in, unless that costs more than a conversion.

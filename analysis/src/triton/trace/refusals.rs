@@ -223,6 +223,16 @@ impl Tracer<'_> {
         if !self.is_of_triton(frame) || args.all().iter().any(|value| matches!(value, Value::Unknown(_))) {
             return;
         }
+        let verb = if is_load { "a load" } else { "a store" };
+        if let Some(Value::Scalar(Scalar { dtype, .. }) | Value::Tensor(Tensor { dtype, .. })) = pointer
+            && dtype.is_floating()
+            && ![Dtype::ANY, Dtype::UNTOLD].contains(dtype)
+            && self.floats.is_empty()
+            && !self.takes_numbers
+        {
+            let message = format!("{verb} takes a pointer, and this is a number of type {dtype}");
+            return self.refuse(frame, at, Code::InvalidOperand, message);
+        }
         let (mask, value) = if is_load { (1, "other") } else { (2, "value") };
         let (mask, value) = (args.get(mask, "mask"), args.get(3 - mask, value));
         if is_load && is_given(value) && !is_given(mask) {
@@ -233,7 +243,6 @@ impl Tracer<'_> {
         // A parameter of which nothing is known may be a tensor of pointers, where the function is called.
         let is_told = |scalar: &Scalar| scalar.dtype.is_pointer() && scalar.dtype != Dtype::POINTER_TO_ANY;
         if matches!(pointer, Some(Value::Scalar(scalar)) if is_told(scalar)) && (is_block(mask) || is_block(value)) {
-            let verb = if is_load { "a load" } else { "a store" };
             let message = format!(
                 "{verb} through one pointer takes no tensors; add offsets to the pointer to make a tensor of pointers"
             );

@@ -336,6 +336,16 @@ impl Tracer<'_> {
         touches
     }
 
+    /// Whether a loop may load something ahead of the round that takes it.
+    fn loads(&self, body: &Block) -> bool {
+        let mut found = false;
+        body.each(&mut |op| {
+            work::spend(1);
+            found |= op.results.first().is_some_and(|result| self.program.loads.contains_key(result));
+        });
+        found
+    }
+
     fn for_(&mut self, frame: &mut Frame, target: ExprId, iter: ExprId, body: &[StmtId]) -> Flow {
         match self.rounds(frame, iter) {
             Rounds::Unrolled(values) => {
@@ -462,6 +472,7 @@ impl Tracer<'_> {
             _ => None,
         };
         let runs = std::mem::take(&mut self.runs) || known.is_some();
+        let open_option = self.open_option.take();
         let index = bounds.iter().find_map(|bound| match bound {
             Value::Scalar(scalar) if scalar.dtype.bits == 64 => Some(scalar.dtype),
             _ => None,
@@ -499,6 +510,11 @@ impl Tracer<'_> {
             self.check_carried(param, next);
         }
         let mut body = self.close(frame, at, yields);
+        if let Some(reason) = open_option
+            && self.loads(&body)
+        {
+            self.note(frame, at, reason);
+        }
         frame.names = before;
         let results = self.leave_loop(frame, &carried);
         for (&result, &param) in results.iter().zip(&params[1..]) {

@@ -282,6 +282,7 @@ impl Tracer<'_> {
                 if let (Value::Tensor(Tensor { dtype: is, .. }) | Value::Scalar(Scalar { dtype: is, .. }), false) =
                     (object, args.named("bitcast").and_then(Value::truth) == Some(true))
                     && *is == dtype
+                    && dtype != Dtype::ANY
                 {
                     return object.clone();
                 }
