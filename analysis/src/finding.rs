@@ -64,7 +64,12 @@ pub enum Remedy {
     /// `# tilefit: x=[rows, columns] bf16`
     Shape { param: String },
     /// `# tilefit: BLOCK=128`
-    Value { param: String, example: &'static str },
+    Value {
+        param: String,
+        example: &'static str,
+        /// What is not known is a number, and no tensor or type that hangs on one.
+        is_number: bool,
+    },
 }
 
 impl Reason {
@@ -121,7 +126,7 @@ impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Remedy::Shape { param } => write!(f, "# tilefit: {param}=[rows, columns] bf16"),
-            Remedy::Value { param, example } => write!(f, "# tilefit: {param}={example}"),
+            Remedy::Value { param, example, .. } => write!(f, "# tilefit: {param}={example}"),
         }
     }
 }

@@ -500,6 +500,34 @@ def k(a, c, n, M: tl.constexpr):
     assert_eq!(lenses(&shortest), ["at most 88 KiB of 227 KiB (sm_90) whatever M is"]);
 }
 
+/// A kernel may be tuned behind its definition, under its own name or another one, or by a file that imports it.
+#[test]
+fn a_kernel_is_tuned_by_a_call() {
+    let kernel = "@triton.jit
+def k(a, c, n, M: tl.constexpr):
+    m = tl.arange(0, M)
+    x = tl.load(a + m[:, None] * n + m[None, :]).to(tl.float16)
+    tl.store(c + m[:, None] * n + m[None, :], tl.dot(x, tl.trans(x)))
+";
+    let tuned = "triton.autotune(configs=[triton.Config({'M': m}, num_warps=4) for m in (32, 64)], key=['n'])(k)";
+    let all = "2 configurations · at most 88 KiB of 227 KiB (sm_90) · all fit · room for ≥ 2 blocks/SM";
+    assert_eq!(lenses(&format!("{kernel}k = {tuned}\n")), [all]);
+    let launched = "def launch(a, c, n):\n    k[(1,)](a, c, n, M=128, num_warps=4)\n";
+    let with_another = format!("{kernel}tuned = {tuned}\n{launched}");
+    assert_eq!(
+        lenses(&with_another),
+        ["2 of 3 configurations known · at most 88 KiB of 227 KiB (sm_90) · all of these fit · room for ≥ 2 blocks/SM"],
+        "what is launched under its own name is not tuned"
+    );
+    let (mut host, _) = host("");
+    let [file, tuner] = ["/lib/kernels.py", "/lib/tuner.py"].map(|path| host.file_id(path));
+    host.set_document(file, Document::new(&format!("{HEAD}{kernel}")));
+    host.set_document(tuner, Document::new(&format!("import triton\nfrom kernels import k\ntuned = {tuned}\n")));
+    let analysis = host.snapshot();
+    let lens = analysis.code_lenses(file).expect("no edit").remove(0);
+    assert_eq!(analysis.code_lens(file, lens).expect("no edit").expect("a lens").title, all);
+}
+
 /// What another decorator calls `configs` takes nothing away from the launches.
 #[test]
 fn configs_that_are_no_configurations_say_nothing() {
@@ -533,5 +561,5 @@ def k(a, b, c, n, M: tl.constexpr):
     let comment = HEAD.len() + "# tilefit: a=fp16".len();
     let (range, words) = analysis.missing_values(file, comment + 20).expect("no edit").expect("values are missing");
     assert_eq!((range.start, range.end), (comment, comment));
-    assert_eq!(words, " M=64");
+    assert_eq!(words, " M=128");
 }

@@ -54,3 +54,20 @@ fn a_name_has_one_type_in_all_rounds_of_a_loop() {
     let untold = |body: &[Value]| errors("B=128 arch=sm_80", "x, out, n, B: tl.constexpr", body);
     assert_eq!(found_and_missed("refused_in_loops.json", untold), (117, 116));
 }
+
+/// An extreme of a tensor and of a number without a value is a tensor; offsets in a list go to a descriptor, whatever a launch gives.
+#[test]
+fn what_is_known_in_part_is_not_refused() {
+    let lines = |text: &str| text.lines().map(Value::from).collect::<Vec<_>>();
+    let clamped = lines(
+        "i = tl.minimum(tl.arange(0, B), n - 1)
+a = tl.load(x + tl.arange(0, B)[:, None] * n + i[None, :])
+tl.store(out + i[None, :], tl.dot(a, tl.zeros((B, B), tl.float16)))",
+    );
+    assert_eq!(errors("x=fp16 B=128 arch=sm_90", "x, out, n: tl.constexpr, B: tl.constexpr", &clamped), [""; 0]);
+    let stored = lines("x.store([0, 0], tl.zeros((B, B), tl.float16))");
+    assert_eq!(errors("x=fp16 B=128 arch=sm_90", "x, B: tl.constexpr", &stored), [""; 0]);
+    let number = lines("tl.store(tl.sum(tl.zeros((B,), tl.float32)), 1.0)");
+    let said = "a store takes a pointer, and this is a number of type float32";
+    assert_eq!(errors("B=128 arch=sm_90", "B: tl.constexpr", &number), [said]);
+}

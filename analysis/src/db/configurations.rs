@@ -11,10 +11,9 @@ use crate::triton::device::Arch;
 use crate::triton::scenario::{self, Scenario};
 
 use super::jit::jit_kernel;
-use super::passed_on::imports;
 use super::possible::{self, Weighed, weighed};
 use super::scenario_tables::{CameTo, came_to_each};
-use super::scenarios::{scenarios, tuning};
+use super::scenarios::{scenarios, tuner, tuning};
 use super::tlx::{relevant_params, tlx_came_to, tlx_kernel};
 use super::{Unit, UnitScope, config, defined, statements_of, syntax};
 
@@ -71,8 +70,8 @@ pub(crate) struct ConfigurationList<'db> {
 
 /// The list at the decorator, under the name that it is given there, or that the function returns which is called there.
 pub(crate) fn configuration_list<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ConfigurationList<'db>> {
-    let argument = scenario::configs_argument(syntax(db, unit), imports(db, unit.file(db)))?;
-    let (kernel, mut unit, mut list) = (unit, unit, argument);
+    let (at, tuner) = tuner(db, unit)?;
+    let (kernel, mut unit, mut list) = (unit, at, tuner.configs()?);
     // A name may be another one's, and no chain of them is longer.
     for _ in 0..4 {
         let ast = syntax(db, unit);

@@ -400,7 +400,7 @@ pub(super) fn asked_for(traced: &TracedKernel) -> Vec<(String, &'static str)> {
 /// The parameter that a reason asks for, with an example.
 fn asked_by(reason: &Reason) -> Option<(String, &'static str)> {
     match reason.remedy() {
-        Some(Remedy::Value { param, example }) => Some((param.clone(), *example)),
+        Some(Remedy::Value { param, example, .. }) => Some((param.clone(), *example)),
         _ => None,
     }
 }

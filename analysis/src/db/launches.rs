@@ -86,7 +86,11 @@ pub(super) fn launches_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
 /// The host code that leads to a function: what names it, and what names that, from near to far; then the same in files that import it. Each with
 /// whether other host code calls it.
 #[salsa::tracked(returns(ref))]
-fn leading_to<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Vec<(Unit<'db>, bool)> {
+pub(super) fn leading_to<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    name: Name<'db>,
+) -> Vec<(Unit<'db>, bool)> {
     let (mut roots, names) = leading_to_any(db, file, [name.text(db).clone()].into());
     let mut elsewhere: Vec<(Unit<'db>, bool)> = Vec::new();
     for &importer in importers(db, file) {
@@ -167,7 +171,7 @@ fn is_entry<'db>(db: &'db dyn salsa::Database, root: Unit<'db>) -> bool {
 }
 
 /// What a file calls names that it imports from another one, and that one itself.
-fn names_of_imported(
+pub(super) fn names_of_imported(
     db: &dyn salsa::Database,
     file: SourceFile,
     from: SourceFile,

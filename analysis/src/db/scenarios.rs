@@ -13,10 +13,10 @@ use crate::ir::Reason;
 use crate::triton::heuristics;
 use crate::triton::host::GpuTarget;
 use crate::triton::language;
-use crate::triton::scenario::{self, Call, Scenario, ScenarioScope, Tuning};
+use crate::triton::scenario::{self, Call, Scenario, ScenarioScope, Tuner, Tuning};
 
 use super::devices::{device_of_file, device_of_kernel, device_of_others};
-use super::launches::{Launch, launches_of};
+use super::launches::{Launch, launches_of, leading_to, names_of_imported};
 use super::lists::Lists;
 use super::passed_on::imports;
 use super::{Name, SourceFile, Unit, UnitScope, config, syntax, units};
@@ -82,12 +82,46 @@ pub(super) fn callers_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, na
     callers(db, file).get(name.text(db)).cloned().unwrap_or_default()
 }
 
+/// What tunes the kernel that a unit is, and the unit that says so.
+pub(super) fn tuner<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<(Unit<'db>, Tuner<'db>)> {
+    let at = tuned_in(db, unit)?;
+    let (ast, imports) = (syntax(db, at), imports(db, at.file(db)));
+    let tuner = if at == unit { Tuner::of(ast, imports) } else { Tuner::for_name(ast, imports, &named(db, at, unit)?) };
+    Some((at, tuner?))
+}
+
+/// What the file of a unit calls a kernel, which may be of another file.
+fn named<'db>(db: &'db dyn salsa::Database, at: Unit<'db>, kernel: Unit<'db>) -> Option<String> {
+    let name = kernel.key(db).name().to_owned();
+    let (here, there) = (at.file(db), kernel.file(db));
+    if here == there { Some(name) } else { names_of_imported(db, here, there, &[name].into()).into_iter().next() }
+}
+
+#[salsa::tracked(returns(copy), cycle_result = nowhere)]
+fn tuned_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Unit<'db>> {
+    if Tuner::of(syntax(db, unit), imports(db, unit.file(db))).is_some() {
+        return Some(unit);
+    }
+    let tunes = |&at: &Unit<'db>| {
+        at.source(db).text.contains("autotune")
+            && named(db, at, unit)
+                .is_some_and(|name| Tuner::for_name(syntax(db, at), imports(db, at.file(db)), &name).is_some())
+    };
+    leading_to(db, unit.file(db), Name::new(db, unit.key(db).name().to_owned())).iter().map(|(at, _)| *at).find(tunes)
+}
+
+fn nowhere<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> Option<Unit<'db>> {
+    None
+}
+
 /// What tunes the kernel that a unit is.
 #[salsa::tracked(returns(ref), cycle_result = not_tuned)]
 pub(super) fn tuning<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Tuning> {
     let guessed = Cell::new(false);
-    let scope = Lists { around: UnitScope::new(db, unit), guessed: &guessed, links: 0 };
-    scenario::tuning(syntax(db, unit), imports(db, unit.file(db)), &scope, &guessed)
+    let (at, tuner) = tuner(db, unit)?;
+    let scope = Lists { around: UnitScope::new(db, at), guessed: &guessed, links: 0 };
+    let kernel = syntax(db, unit);
+    scenario::tuning((kernel, scenario::function(kernel)?), (syntax(db, at), tuner), &scope, &guessed)
 }
 
 fn not_tuned<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> Option<Tuning> {
@@ -102,14 +136,18 @@ pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> A
     let tuned_by = tuning(db, unit).as_ref();
     let (tuned, bare) = launched(db, unit);
     let all: Vec<&Scenario> = tuned.iter().chain(bare).collect();
+    let (tuned, bare) = match tuner(db, unit) {
+        Some((_, tuner)) if tuner.is_renamed => (&[][..], all.as_slice()),
+        _ => (tuned.as_slice(), &all[tuned.len()..]),
+    };
     let bases = match tuned_by.map(|tuning| (&tuning.configurations, tuning.is_pruned)) {
         Some((Ok(configurations), is_pruned)) => {
             let tuned_names: BTreeSet<&String> = configurations.iter().flat_map(|it| it.values.keys()).collect();
             let tuned = completed(db, unit, tuned, &all, &tuned_names);
-            let is_whole = |bare: &&Scenario| {
+            let is_whole = |bare: &Scenario| {
                 configurations.iter().all(|it| it.values.keys().all(|name| bare.values.contains_key(name)))
             };
-            let bare = bare.iter().filter(is_whole).cloned();
+            let bare = bare.iter().filter(|it| is_whole(it)).map(|&it| it.clone());
             let tuned = scenario::product(configurations, &tuned);
             // What is launched past the tuning is compiled, and a configuration may be dropped before.
             match is_pruned {

@@ -536,18 +536,55 @@ pub(super) fn decorators<'a>(
     })
 }
 
-/// The arguments of the decorator that tunes a kernel: `triton.autotune`, or one of the author's that takes `configs` as that does.
-fn tuned_by<'a>(ast: &'a Ast, imports: &Imports) -> Option<&'a [Arg]> {
-    let function = function(ast)?;
-    let takes_configs = |args: &&[Arg]| args.iter().any(|arg| arg.keyword.as_deref() == Some("configs"));
-    let of_authors = || {
-        let called = function.decorators.iter().filter_map(|&decorator| match ast.expr(decorator) {
-            Expr::Call { args, .. } => Some(args.as_slice()),
+/// What gives a kernel its configurations: the arguments of `triton.autotune`, or of what else takes `configs` as that does.
+#[derive(Clone, Copy)]
+pub struct Tuner<'a> {
+    args: &'a [Arg],
+    is_authors: bool,
+    /// The kernel is tuned under another name, and its own one launches it past that.
+    pub is_renamed: bool,
+}
+
+impl<'a> Tuner<'a> {
+    /// Among the decorators of the kernel that a block is.
+    pub fn of(ast: &'a Ast, imports: &Imports) -> Option<Tuner<'a>> {
+        let function = function(ast)?;
+        if let Some(args) = decorator(ast, imports, function, "triton.autotune") {
+            return Some(Tuner { args, is_authors: false, is_renamed: false });
+        }
+        function.decorators.iter().find_map(|&decorator| Tuner::called(ast, imports, decorator))
+    }
+
+    /// Where a block calls it for a kernel of that name: `triton.autotune(configs=…)(kernel)`.
+    pub fn for_name(ast: &'a Ast, imports: &Imports, kernel: &str) -> Option<Tuner<'a>> {
+        let (call, tuner) = ast.exprs().find_map(|(call, expr)| match expr {
+            Expr::Call { func, args } if matches!(args.as_slice(), [only] if ast.name(only.value) == Some(kernel)) => {
+                Some((call, Tuner::called(ast, imports, *func)?))
+            }
             _ => None,
+        })?;
+        let keeps_name = ast.stmts().any(|(_, stmt)| match stmt {
+            Stmt::Assign { targets, value: Some(value), .. } => {
+                *value == call && targets.iter().any(|&target| ast.name(target) == Some(kernel))
+            }
+            _ => false,
         });
-        called.into_iter().find(takes_configs)
-    };
-    decorator(ast, imports, function, "triton.autotune").or_else(of_authors)
+        Some(Tuner { is_renamed: !keeps_name, ..tuner })
+    }
+
+    fn called(ast: &'a Ast, imports: &Imports, call: ExprId) -> Option<Tuner<'a>> {
+        let Expr::Call { func, args } = ast.expr(call) else { return None };
+        let path = ast.dotted(*func).and_then(|path| language::canonical(imports, &path));
+        let is_authors = path.as_deref() != Some("triton.autotune");
+        let takes_configs = args.iter().any(|arg| arg.keyword.as_deref() == Some("configs"));
+        (takes_configs || !is_authors).then_some(Tuner { args, is_authors, is_renamed: false })
+    }
+
+    /// What it takes for the configurations.
+    pub fn configs(&self) -> Option<ExprId> {
+        let by_keyword = self.args.iter().find(|arg| arg.keyword.as_deref() == Some("configs"));
+        Some(by_keyword.or(self.args.first())?.value)
+    }
 }
 
 /// True for functions of `@triton.jit` and `@gluon.jit`.
@@ -614,11 +651,15 @@ pub struct Tuning {
     pub is_pruned: bool,
 }
 
-/// `None` where nothing tunes the kernel that a block is. `scope` may take all that a list may hold, and then is said to have `guessed`.
-pub fn tuning(ast: &Ast, imports: &Imports, scope: &dyn Scope, guessed: &Cell<bool>) -> Option<Tuning> {
-    let function = function(ast)?;
-    let args = tuned_by(ast, imports)?;
-    let configs = configs_argument(ast, imports)?;
+/// What tunes a kernel, given as its own block and function, that a block `ast` tunes. `scope` is what that block sees; it may take all that a list may
+/// hold, and then is said to have `guessed`.
+pub fn tuning(
+    (kernel, function): (&Ast, &Function),
+    (ast, tuner): (&Ast, Tuner<'_>),
+    scope: &dyn Scope,
+    guessed: &Cell<bool>,
+) -> Option<Tuning> {
+    let configs = tuner.configs()?;
     let value = match eval::evaluate_first(ast, configs, MOST_SCENARIOS, scope) {
         Constant::OneOf(choice) => match choice.all_elements() {
             Some(all) => Constant::List(all.into()),
@@ -629,8 +670,8 @@ pub fn tuning(ast: &Ast, imports: &Imports, scope: &dyn Scope, guessed: &Cell<bo
     let chosen = if has_configurations(&value) { None } else { chosen_from(ast, configs, scope) };
     let is_pruned = guessed.get()
         || chosen.is_some()
-        || args.iter().any(|arg| arg.keyword.as_deref() == Some("prune_configs_by"))
-        || decorator(ast, imports, function, "triton.autotune").is_none();
+        || tuner.is_authors
+        || tuner.args.iter().any(|arg| arg.keyword.as_deref() == Some("prune_configs_by"));
     let configurations = match chosen.map_or(value, |(_, all)| all) {
         Constant::List(configs) | Constant::Tuple(configs) => {
             let count = configs.len();
@@ -640,7 +681,7 @@ pub fn tuning(ast: &Ast, imports: &Imports, scope: &dyn Scope, guessed: &Cell<bo
                 for option in OPTIONS {
                     scenario.values.remove(option);
                 }
-                Some(scenario.with_options_as_values(function, ast))
+                Some(scenario.with_options_as_values(function, kernel))
             };
             let found: Vec<Scenario> = configs.iter().enumerate().filter_map(scenario).take(MOST_SCENARIOS).collect();
             // `configs` of a decorator that does something else.
@@ -695,13 +736,6 @@ fn has_configurations(value: &Constant) -> bool {
         Constant::List(all) | Constant::Tuple(all) => all.iter().any(|it| it.get::<Config>().is_some()),
         _ => false,
     }
-}
-
-/// What gives a kernel its configurations.
-pub fn configs_argument(ast: &Ast, imports: &Imports) -> Option<ExprId> {
-    let args = tuned_by(ast, imports)?;
-    let configs = args.iter().find(|arg| arg.keyword.as_deref() == Some("configs")).or(args.first())?;
-    Some(configs.value)
 }
 
 fn of_configuration(config: &Constant, number: usize, count: usize) -> Option<Scenario> {

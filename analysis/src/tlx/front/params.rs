@@ -34,7 +34,7 @@ pub(super) fn params(
             Some((value, from)) => (value, Some(from)),
             None => {
                 let example = if is_constexpr { "128" } else { "bf16" };
-                let remedy = Remedy::Value { param: name.clone(), example };
+                let remedy = Remedy::Value { param: name.clone(), example, is_number: is_constexpr };
                 let reason = Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy));
                 (Constant::Unknown(reason), None)
             }

@@ -438,6 +438,13 @@ impl Stager<'_> {
                     let products = products.len() as u64;
                     let is_short = rounds.is_some_and(|rounds| rounds <= products + 1);
                     let mut looped = Loop { staged: self.staged(body, stages, is_told), ..Loop::default() };
+                    if self.flat > 0 {
+                        // Addresses come from the round before, of which less is known than of those that a loop around gives.
+                        for (load, it) in looped.staged.iter_mut().flatten() {
+                            let is_open = it.holds == Holds::Surely && !self.through_descriptor.contains(load);
+                            it.holds = if is_open { Holds::Perhaps } else { it.holds };
+                        }
+                    }
                     let is_flat = self.machine.flattens && self.program.flattened.contains(&body.params[0]);
                     let copies = match looped.staged.is_some() {
                         true => self.copies(op.at, body, &mut looped, stages),

@@ -76,8 +76,9 @@ impl Tracer<'_> {
         let name = frame.ast.name(param.name).unwrap_or_default();
         let annotation = param.annotation.and_then(|annotation| frame.ast.dotted(annotation));
         if annotation.is_some_and(|path| path.last() == Some(&"constexpr")) {
-            let example = if is_flag() { "True" } else { "128" };
-            let remedy = Remedy::Value { param: name.to_owned(), example };
+            let is_number = !is_flag();
+            let example = if is_number { "128" } else { "True" };
+            let remedy = Remedy::Value { param: name.to_owned(), example, is_number };
             return Value::Unknown(
                 Reason::new(format!("the value of `{name}` is not known")).with_remedy(Some(remedy)),
             );
@@ -198,7 +199,7 @@ impl Tracer<'_> {
 
 /// What the author of a kernel is told of an argument that is missing.
 fn has_no_value(name: &str, example: &'static str) -> Reason {
-    let remedy = Remedy::Value { param: name.to_owned(), example };
+    let remedy = Remedy::Value { param: name.to_owned(), example, is_number: false };
     Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy))
 }
 

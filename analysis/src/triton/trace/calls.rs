@@ -374,8 +374,8 @@ impl Tracer<'_> {
                         Some(value @ Value::Unknown(reason)) => {
                             self.note_undecided(value);
                             let remedy = match reason.remedy() {
-                                Some(Remedy::Value { param, .. }) => {
-                                    Some(Remedy::Value { param: param.clone(), example })
+                                Some(Remedy::Value { param, is_number, .. }) => {
+                                    Some(Remedy::Value { param: param.clone(), example, is_number: *is_number })
                                 }
                                 other => other.cloned(),
                             };
@@ -442,7 +442,7 @@ impl Tracer<'_> {
         reason: &Reason,
         bounds: &[Value],
     ) -> Option<Rounds> {
-        let is_number = matches!(reason.remedy(), Some(Remedy::Value { example: "128", .. }));
+        let is_number = matches!(reason.remedy(), Some(Remedy::Value { is_number: true, .. }));
         if name != "range" || !is_number || frame.is_host || self.launch.dialect != Dialect::Triton {
             return None;
         }

@@ -30,7 +30,7 @@ impl Tracer<'_> {
         match (left, right) {
             // A number that the kernel computes is one whatever a number of the launch is.
             (Value::Scalar(scalar), Value::Unknown(reason)) | (Value::Unknown(reason), Value::Scalar(scalar))
-                if matches!(reason.remedy(), Some(Remedy::Value { example: "128", .. })) =>
+                if matches!(reason.remedy(), Some(Remedy::Value { is_number: true, .. })) =>
             {
                 let known =
                     [left, right].map(|value| if matches!(value, Value::Unknown(_)) { &Value::Int(1) } else { value });
@@ -59,12 +59,15 @@ impl Tracer<'_> {
     fn combined(&mut self, frame: &Frame, at: ExprId, op: BinaryOp, which: u64, both: &[Value]) -> Value {
         let dtype = self.arithmetic_type(both);
         let dtype = quotient_type(op, dtype).unwrap_or(dtype);
+        if let Some(same) = unchanged(op, both, dtype) {
+            return same.clone();
+        }
         self.each_as(frame, at, op_name(op), which, both, Some(dtype))
     }
 
     /// Whether something is a number without a value, which a tensor may be combined with whatever it is.
     fn is_open_number(&self, frame: &Frame, reason: &Reason) -> bool {
-        let is_number = matches!(reason.remedy(), Some(Remedy::Value { example: "128", .. }));
+        let is_number = matches!(reason.remedy(), Some(Remedy::Value { is_number: true, .. }));
         is_number && !frame.is_host && self.launch.dialect == Dialect::Triton
     }
 
@@ -76,6 +79,21 @@ impl Tracer<'_> {
             self.numbers[scalar.id.0 as usize] = identity(("number", reason));
         }
         operands.map(|value| if matches!(value, Value::Unknown(_)) { number.clone() } else { value.clone() })
+    }
+
+    /// Of operands with a tensor among them, those that are not known are numbers that the launch gives, where they are numbers.
+    fn with_open_numbers(&mut self, frame: &Frame, at: ExprId, values: &[Value]) -> Vec<Value> {
+        if !values.iter().any(|value| matches!(value, Value::Tensor(_))) {
+            return values.to_vec();
+        }
+        let number = |value: &Value| match value {
+            Value::Unknown(reason) if self.is_open_number(frame, reason) => {
+                let [number, _] = self.with_number(frame, at, reason, [value, value]);
+                number
+            }
+            value => value.clone(),
+        };
+        values.iter().map(number).collect()
     }
 
     pub(super) fn unary(&mut self, frame: &Frame, at: ExprId, op: UnaryOp, operand: &Value) -> Value {
@@ -192,6 +210,7 @@ impl Tracer<'_> {
         values: &[Value],
         dtype: Option<Dtype>,
     ) -> Value {
+        let values = &self.with_open_numbers(frame, at, values);
         let values = &self.in_one_rank(frame, at, values);
         let multiplied = match values.as_slice() {
             [Value::Tensor(one), Value::Tensor(two)] if name == "mul" => Some([one.id, two.id]),
@@ -395,6 +414,25 @@ impl Tracer<'_> {
     }
 }
 
+/// What an operator leaves as it is: an integer times 1, or a pointer plus 0. The compiler takes such operations out before it looks for equal ones.
+fn unchanged(op: BinaryOp, both: &[Value], dtype: Dtype) -> Option<&Value> {
+    let (one, number, is_left) = match both {
+        [one, Value::Int(number)] => (one, *number, false),
+        [Value::Int(number), one] => (one, *number, true),
+        _ => return None,
+    };
+    let (Value::Tensor(Tensor { dtype: is, .. }) | Value::Scalar(Scalar { dtype: is, .. })) = one else { return None };
+    let is_neutral = match op {
+        BinaryOp::Mul => number == 1,
+        BinaryOp::FloorDiv => number == 1 && !is_left,
+        BinaryOp::Add => number == 0,
+        BinaryOp::Sub => number == 0 && !is_left,
+        _ => false,
+    };
+    let is_whole = !is.is_floating() && *is == dtype && ![Dtype::ANY, Dtype::UNTOLD].contains(is);
+    (is_neutral && is_whole).then_some(one)
+}
+
 /// The type of what a division or a remainder comes to, where that is another one than that of what is divided (`computation_type_impl` and `truediv` in
 /// `triton/language/semantic.py`): neither is there for numbers of less than 32 bits, and `/` is not there for whole ones.
 fn quotient_type(op: BinaryOp, dtype: Dtype) -> Option<Dtype> {
@@ -541,8 +579,8 @@ pub(super) fn unknown_for<'v>(values: impl IntoIterator<Item = &'v Value>, what:
     let of_tensor = |reason: Reason| {
         let remedy = match reason.remedy() {
             // A tensor is no number, whatever the number is that it hangs on.
-            Some(Remedy::Value { param, example: "128" }) => {
-                Some(Remedy::Value { param: param.clone(), example: "64" })
+            Some(Remedy::Value { param, example, .. }) => {
+                Some(Remedy::Value { param: param.clone(), example, is_number: false })
             }
             remedy => remedy.cloned(),
         };

@@ -220,7 +220,9 @@ impl Tracer<'_> {
     ) {
         let is_given =
             |value: Option<&Value>| value.is_some_and(|value| !matches!(value, Value::None | Value::Unknown(_)));
-        if !self.is_of_triton(frame) || args.all().iter().any(|value| matches!(value, Value::Unknown(_))) {
+        // Offsets in a list go to a descriptor, whatever a launch that is only followed in part gives.
+        let is_open = |value: &Value| matches!(value, Value::Unknown(_)) || value.elements().is_some();
+        if !self.is_of_triton(frame) || args.all().iter().any(is_open) {
             return;
         }
         let verb = if is_load { "a load" } else { "a store" };
