@@ -12,7 +12,7 @@ use super::simplify::unused;
 use crate::finding::Reason;
 use crate::work;
 
-const IN_FRONT: &str = "whether a side of a product is converted for another use in its loop or in front of it follows from layouts that the compiler chooses";
+const IN_FRONT: &str = "whether a side of a product is converted for another use in its loop or before it follows from layouts that the compiler chooses";
 
 pub fn lower(program: &mut Program) {
     let mut body = std::mem::take(&mut program.body);

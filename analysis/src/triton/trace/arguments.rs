@@ -176,7 +176,7 @@ impl Tracer<'_> {
             Some((self.untyped.get_key_value(&**name)?, other.dtype))
         });
         let Some(((name, example), other)) = led else {
-            open.last()?;
+            open.clone().next()?;
             let (name, example) = self.untyped.iter().next()?;
             return Some(has_no_value(name, example));
         };
