@@ -166,6 +166,17 @@ impl Tracer<'_> {
         Some(pointer)
     }
 
+    /// The argument of whose type a cast is to the type: `x.to(y.dtype)`, `x.to(y.dtype.element_ty)`.
+    pub(super) fn type_of_what(&self, frame: &Frame, cast: ExprId) -> Option<Rc<str>> {
+        let Expr::Call { args, .. } = frame.ast.expr(cast) else { return None };
+        let path = frame.ast.dotted(args.first()?.value)?;
+        let [name, "dtype", ..] = path.as_slice() else { return None };
+        let (Value::Tensor(Tensor { id, .. }) | Value::Scalar(Scalar { id, .. })) = frame.names.get(*name)? else {
+            return None;
+        };
+        self.led.get(id).or_else(|| self.untold.get(id)).cloned()
+    }
+
     /// Why the element type of an operand of a product is not known; `None` where both are, or no argument can say it. One that an operand is
     /// loaded through is named first: what it leads to may be the type of the other one, too.
     pub(super) fn open_type(&mut self, operands: [&Tensor; 2]) -> Option<Reason> {

@@ -302,7 +302,15 @@ impl Tracer<'_> {
                     _ if args.named("bitcast").and_then(Value::truth) == Some(true) => {
                         self.elementwise(frame, expr, "bitcast", std::slice::from_ref(object), Some(dtype))
                     }
-                    _ => self.cast(frame, expr, object, dtype),
+                    _ => {
+                        let cast = self.cast(frame, expr, object, dtype);
+                        if let (Value::Tensor(Tensor { id, .. }), Some(name)) = (&cast, self.type_of_what(frame, expr))
+                            && dtype == Dtype::ANY
+                        {
+                            self.led.insert(*id, name);
+                        }
+                        cast
+                    }
                 }
             }
             "bit_length" => match object.int() {
