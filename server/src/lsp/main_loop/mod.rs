@@ -395,7 +395,9 @@ impl MainLoop {
         self.search_in_background(next);
         self.renew_database();
         let path = path_of(&uri);
-        if self.depended_on.contains(&path) {
+        // What was looked for while the file was open was not taken from disk.
+        let is_sought = || self.sought.iter().any(|candidates| candidates.contains(&path));
+        if self.depended_on.contains(&path) || is_sought() {
             self.forget_imports(); // its text is read from disk now
         }
         if dumps::is_dump(&path) {
