@@ -160,7 +160,7 @@ await test("the keyboard gets the same, and a screen reader hears it", async () 
   await until(async () => /squashed[\s\S]*0x20000/.test(await page.locator("#spoken").textContent()), "the words");
   assert.equal(await page.locator("#source .cm-lsp-hover-tooltip").count(), 1);
   await page.keyboard.press("Escape");
-  assert.equal(await page.locator("#source .cm-lsp-hover-tooltip").count(), 0);
+  await until(async () => (await page.locator("#source .cm-lsp-hover-tooltip").count()) === 0, "the hover to close");
 });
 
 await test("hints stand beside tiles", async () => {

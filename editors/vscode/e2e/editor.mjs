@@ -120,14 +120,23 @@ export async function eventually(probe) {
 /** The parts of a window of VS Code. */
 export function workbench(page) {
   const parts = {
-    /** Runs a command of the palette. */
+    /** Runs a command of the palette, which lists what there is when it opens. */
     async palette(text) {
-      await page.keyboard.press("F1");
-      const input = page.locator(".quick-input-box input");
-      await input.waitFor({ state: "visible" });
-      await input.fill(`>${text}`);
-      await page.locator(".quick-input-list .monaco-list-row", { hasText: text.replace(/^.*: /, "") }).first().waitFor();
-      await page.keyboard.press("Enter");
+      const row = page.locator(".quick-input-list .monaco-list-row", { hasText: text.replace(/^.*: /, "") }).first();
+      for (let tries = 5; ; tries--) {
+        await page.keyboard.press("F1");
+        const input = page.locator(".quick-input-box input");
+        await input.waitFor({ state: "visible" });
+        await input.fill(`>${text}`);
+        const isThere = await row.waitFor({ timeout: 5_000 }).then(() => true, () => false);
+        if (isThere) {
+          return page.keyboard.press("Enter");
+        }
+        if (tries === 0) {
+          throw new Error(`the palette has no ${text}`);
+        }
+        await page.keyboard.press("Escape");
+      }
     },
     /** What the palette offers for a text; it closes when an editor takes the focus, and knows an extension only once that runs. */
     async offered(text) {

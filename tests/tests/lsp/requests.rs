@@ -167,7 +167,7 @@ fn a_lens_writes_the_values_that_are_missing() {
     assert_eq!(result(&mut client, "workspace/executeCommand", run), Value::Null);
     let asked = client.server_request("workspace/applyEdit");
     let edit = &asked["edit"]["changes"][URI][0];
-    assert_eq!(edit["newText"], "# tilefit: M=64 N=64\n");
+    assert_eq!(edit["newText"], "# tilefit: M=128 N=128\n");
     client.change(URI, 2, json!([{ "range": edit["range"], "text": edit["newText"] }]));
     let lenses = result(&mut client, "textDocument/codeLens", json!({ "textDocument": document() }));
     assert_eq!(lenses[0]["command"]["command"], "tilefit.showMemoryMap", "{lenses}");
