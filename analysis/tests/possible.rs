@@ -448,35 +448,30 @@ def k(a, c, n, M: tl.constexpr):
     );
 }
 
-/// A function that is not known may leave some of them out.
-#[test]
-fn configurations_are_read_where_a_function_chooses_from_them() {
-    let kernel = "@triton.jit
+/// A kernel that each of the next tests tunes in a way of its own.
+const TUNED: &str = "@triton.jit
 def k(a, c, n, M: tl.constexpr):
     m = tl.arange(0, M)
     x = tl.load(a + m[:, None] * n + m[None, :]).to(tl.float16)
     tl.store(c + m[:, None] * n + m[None, :], tl.dot(x, tl.trans(x)))
 ";
-    let all = "2 configurations · at most 88 KiB of 227 KiB (sm_90) · all fit · room for ≥ 2 blocks/SM";
+const BOTH_FIT: &str = "2 configurations · at most 88 KiB of 227 KiB (sm_90) · all fit · room for ≥ 2 blocks/SM";
+
+/// A function that is not known may leave some of them out.
+#[test]
+fn configurations_are_read_where_a_function_chooses_from_them() {
     let list = "[triton.Config({'M': m}, num_warps=4) for m in (32, 64)]";
     for configs in
         [format!("kept({list})"), format!("list(filter(kept, {list}))"), format!("[c for c in {list} if kept(c)]")]
     {
-        let text = format!("from elsewhere import kept\n@triton.autotune(configs={configs}, key=['n'])\n{kernel}");
-        assert_eq!(lenses(&text), [all], "{configs}");
+        let text = format!("from elsewhere import kept\n@triton.autotune(configs={configs}, key=['n'])\n{TUNED}");
+        assert_eq!(lenses(&text), [BOTH_FIT], "{configs}");
     }
 }
 
 /// A list has all that it may hold, whatever adds it and under whatever condition.
 #[test]
 fn configurations_are_read_where_a_condition_is_not_known() {
-    let kernel = "@triton.jit
-def k(a, c, n, M: tl.constexpr):
-    m = tl.arange(0, M)
-    x = tl.load(a + m[:, None] * n + m[None, :]).to(tl.float16)
-    tl.store(c + m[:, None] * n + m[None, :], tl.dot(x, tl.trans(x)))
-";
-    let all = "2 configurations · at most 88 KiB of 227 KiB (sm_90) · all fit · room for ≥ 2 blocks/SM";
     let of = |m: u32| format!("triton.Config({{'M': {m}}}, num_warps=4)");
     let (small, large) = (of(32), of(64));
     for made in [
@@ -489,13 +484,13 @@ def k(a, c, n, M: tl.constexpr):
         format!("C = [{small}]\nif is_small():\n    pass\nelif is_large():\n    C = C + [{large}]"),
     ] {
         let text = format!(
-            "from elsewhere import is_large, is_small\n{made}\n@triton.autotune(configs=C, key=['n'])\n{kernel}"
+            "from elsewhere import is_large, is_small\n{made}\n@triton.autotune(configs=C, key=['n'])\n{TUNED}"
         );
-        assert_eq!(lenses(&text), [all], "{made}");
+        assert_eq!(lenses(&text), [BOTH_FIT], "{made}");
     }
     // What is taken of a list that may be another one is not all that it holds.
     let shortest = format!(
-        "from elsewhere import is_small\nSIZES = [32, 64] if is_small() else [64]\n@triton.autotune(configs=[triton.Config({{'M': min(SIZES)}}, num_warps=4)], key=['n'])\n{kernel}"
+        "from elsewhere import is_small\nSIZES = [32, 64] if is_small() else [64]\n@triton.autotune(configs=[triton.Config({{'M': min(SIZES)}}, num_warps=4)], key=['n'])\n{TUNED}"
     );
     assert_eq!(lenses(&shortest), ["at most 88 KiB of 227 KiB (sm_90) whatever M is"]);
 }
@@ -503,17 +498,10 @@ def k(a, c, n, M: tl.constexpr):
 /// A kernel may be tuned behind its definition, under its own name or another one, or by a file that imports it.
 #[test]
 fn a_kernel_is_tuned_by_a_call() {
-    let kernel = "@triton.jit
-def k(a, c, n, M: tl.constexpr):
-    m = tl.arange(0, M)
-    x = tl.load(a + m[:, None] * n + m[None, :]).to(tl.float16)
-    tl.store(c + m[:, None] * n + m[None, :], tl.dot(x, tl.trans(x)))
-";
     let tuned = "triton.autotune(configs=[triton.Config({'M': m}, num_warps=4) for m in (32, 64)], key=['n'])(k)";
-    let all = "2 configurations · at most 88 KiB of 227 KiB (sm_90) · all fit · room for ≥ 2 blocks/SM";
-    assert_eq!(lenses(&format!("{kernel}k = {tuned}\n")), [all]);
+    assert_eq!(lenses(&format!("{TUNED}k = {tuned}\n")), [BOTH_FIT]);
     let launched = "def launch(a, c, n):\n    k[(1,)](a, c, n, M=128, num_warps=4)\n";
-    let with_another = format!("{kernel}tuned = {tuned}\n{launched}");
+    let with_another = format!("{TUNED}tuned = {tuned}\n{launched}");
     assert_eq!(
         lenses(&with_another),
         ["2 of 3 configurations known · at most 88 KiB of 227 KiB (sm_90) · all of these fit · room for ≥ 2 blocks/SM"],
@@ -521,11 +509,11 @@ def k(a, c, n, M: tl.constexpr):
     );
     let (mut host, _) = host("");
     let [file, tuner] = ["/lib/kernels.py", "/lib/tuner.py"].map(|path| host.file_id(path));
-    host.set_document(file, Document::new(&format!("{HEAD}{kernel}")));
+    host.set_document(file, Document::new(&format!("{HEAD}{TUNED}")));
     host.set_document(tuner, Document::new(&format!("import triton\nfrom kernels import k\ntuned = {tuned}\n")));
     let analysis = host.snapshot();
     let lens = analysis.code_lenses(file).expect("no edit").remove(0);
-    assert_eq!(analysis.code_lens(file, lens).expect("no edit").expect("a lens").title, all);
+    assert_eq!(analysis.code_lens(file, lens).expect("no edit").expect("a lens").title, BOTH_FIT);
 }
 
 /// What another decorator calls `configs` takes nothing away from the launches.

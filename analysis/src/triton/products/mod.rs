@@ -540,11 +540,13 @@ impl Stager<'_> {
         self.hoisted = further;
         for (_, op) in put {
             let product = op.results.first().and_then(|made| self.made_for.get(made));
-            // Values are numbered in the order of the text.
-            let is_behind = |op: &Op| {
-                op.name == "convert_layout" && op.results.first().zip(product).is_some_and(|(id, of)| id > of)
-            };
-            let at = ops.iter().position(is_behind).unwrap_or(ops.len());
+            let at = product.and_then(|product| {
+                work::spend(ops.len() as u64);
+                // Values are numbered in the order of the text.
+                let is_behind = |op: &Op| op.name == "convert_layout" && op.results.first() > Some(product);
+                ops.iter().position(is_behind)
+            });
+            let at = at.unwrap_or(ops.len());
             ops.insert(at, op);
         }
     }

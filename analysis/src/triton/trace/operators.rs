@@ -82,9 +82,11 @@ impl Tracer<'_> {
     }
 
     /// Of operands with a tensor among them, those that are not known are numbers that the launch gives, where they are numbers.
-    fn with_open_numbers(&mut self, frame: &Frame, at: ExprId, values: &[Value]) -> Vec<Value> {
-        if !values.iter().any(|value| matches!(value, Value::Tensor(_))) {
-            return values.to_vec();
+    /// `None` where all is known, as it mostly is.
+    fn with_open_numbers(&mut self, frame: &Frame, at: ExprId, values: &[Value]) -> Option<Vec<Value>> {
+        let has = |is: fn(&Value) -> bool| values.iter().any(is);
+        if !has(|value| matches!(value, Value::Unknown(_))) || !has(|value| matches!(value, Value::Tensor(_))) {
+            return None;
         }
         let number = |value: &Value| match value {
             Value::Unknown(reason) if self.is_open_number(frame, reason) => {
@@ -93,7 +95,7 @@ impl Tracer<'_> {
             }
             value => value.clone(),
         };
-        values.iter().map(number).collect()
+        Some(values.iter().map(number).collect())
     }
 
     pub(super) fn unary(&mut self, frame: &Frame, at: ExprId, op: UnaryOp, operand: &Value) -> Value {
@@ -210,7 +212,8 @@ impl Tracer<'_> {
         values: &[Value],
         dtype: Option<Dtype>,
     ) -> Value {
-        let values = &self.with_open_numbers(frame, at, values);
+        let numbered = self.with_open_numbers(frame, at, values);
+        let values = numbered.as_deref().unwrap_or(values);
         let values = &self.in_one_rank(frame, at, values);
         let multiplied = match values.as_slice() {
             [Value::Tensor(one), Value::Tensor(two)] if name == "mul" => Some([one.id, two.id]),
