@@ -67,20 +67,20 @@ def ask(folders, oracle, limit):
 
 
 # ---- the scenario comment ------------------------------------------------------------------------------------------------
-def said_type(kind):
-    """An argument's type in a comment, None where nothing needs to be said"""
+def said_type(kind, all_said=False):
+    """An argument's type in a comment, None where nothing needs to be said: `all_said` where a launch in the file would say otherwise"""
     if kind.startswith("*"):
         return kind[1:]
     block = re.match(r"tensordesc<(\w+)\[([\d,]+)\]>$", kind)
     if block:
         return f"{block[1]}[{block[2]}]"
-    return None if kind in ("i32", "constexpr", "fp32") else f'"{kind}"'
+    return None if kind == "constexpr" or not all_said and kind in ("i32", "fp32") else f'"{kind}"'
 
 
-def comment(case, compiler, untyped=False):
+def comment(case, compiler, untyped=False, all_said=False):
     text = lambda value: f'"{value}"' if isinstance(value, str) else str(value)
     words = [f"{name}={text(value)}" for name, value in case["constexprs"].items()]
-    words += [f"{name}={said_type(kind)}" for name, kind in case["signature"].items() if name not in case["constexprs"] and said_type(kind) and not (untyped and kind.startswith("*"))]
+    words += [f"{name}={said_type(kind, all_said)}" for name, kind in case["signature"].items() if name not in case["constexprs"] and said_type(kind, all_said) and not (untyped and kind.startswith("*"))]
     backend, arch = case["target"].split(":")
     words.append(f"arch={'sm_' + arch if backend == 'cuda' else arch}")
     words += [f"{name}={value}" for name, value in case["options"].items()]

@@ -583,7 +583,7 @@ def compare(args):
             shutil.copytree(os.path.join(args.sources, checkout), copies[checkout], copy_function=os.link)
         source = open(os.path.join(args.sources, checkout, record["path"]), errors="replace").read()
         for n, case in enumerate(record["cases"]):
-            text, line = with_comment(source, record, judge.comment(case, record["compiler"], args.untyped))
+            text, line = with_comment(source, record, judge.comment(case, record["compiler"], args.untyped, all_said=True))
             place = os.path.join(copies[checkout], record["path"])
             os.remove(place)
             with open(place, "w") as out:
@@ -605,7 +605,7 @@ def compare(args):
                 if args.wrong and plan:
                     os.makedirs(args.wrong, exist_ok=True)
                     with open(os.path.join(args.wrong, os.path.basename(path)[:-5][-100:] + f"_{n}.txt"), "w") as out:
-                        out.write(f"{' '.join(found)}: said {results[-1]['said']}, compiler {case['shared']}; columns {results[-1]['tmem_said']}, {case['tmem_columns']}\n{checkout}/{record['path']}:{record['first_line']} {record['kernel']}\n{judge.comment(case, record['compiler'])}\n"
+                        out.write(f"{' '.join(found)}: said {results[-1]['said']}, compiler {case['shared']}; columns {results[-1]['tmem_said']}, {case['tmem_columns']}\n{checkout}/{record['path']}:{record['first_line']} {record['kernel']}\n{judge.comment(case, record['compiler'], all_said=True)}\n"
                                   + "".join(f"{b['op']} line {b['line']} {b['size']} bytes at {b['offset']} {b['kind']}\n" for b in case["buffers"]))
     shutil.rmtree(folder)
     print(judge.summary(results))

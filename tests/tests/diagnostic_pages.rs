@@ -148,7 +148,7 @@ fn every_fix_of_an_example_fixes_it() {
         spec-too-small 1
         storage-mismatch 1
         unknown-dtype 1
-        unknown-name 4
+        unknown-name 6
         unpaired-flag 1
         wrong-pipe 1
     "#]]

@@ -371,7 +371,7 @@ fn name_range(text: &str, at: TextRange, unknown: &UnknownName) -> TextRange {
     }
 }
 
-fn plain(range: TextRange, code: Code, message: String) -> Diagnostic {
+pub(super) fn plain(range: TextRange, code: Code, message: String) -> Diagnostic {
     Diagnostic { range, elsewhere: None, code, severity: code.severity(), message, related: Vec::new() }
 }
 

@@ -23,6 +23,7 @@ pub mod products;
 pub mod program;
 pub mod reorder;
 pub mod scenario;
+pub(crate) mod scenario_slips;
 pub mod shared_layout;
 pub mod shared_memory;
 pub mod simplify;

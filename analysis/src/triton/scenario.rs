@@ -98,8 +98,14 @@ pub const MOST_SCENARIOS: usize = 1024;
 /// What a launch says of how a kernel is compiled.
 pub const OPTIONS: [&str; 3] = ["num_warps", "num_ctas", "num_stages"];
 
+/// All words of a scenario that are no parameters.
+pub(super) const WORDS: [&str; 7] = ["arch", "target", "triton", OPTIONS[0], OPTIONS[1], OPTIONS[2], DIVISIBLE];
+
+/// `divisible=a,b`: arguments that are multiples of 16.
+pub(super) const DIVISIBLE: &str = "divisible";
+
 /// What a scenario comment begins with.
-const MARK: &str = "# tilefit:";
+pub(super) const MARK: &str = "# tilefit:";
 
 const COMMENT: &str = "the scenario comment";
 const OPTION: &str = "the option of the launch";
@@ -139,7 +145,7 @@ impl Scenario {
             "num_warps" => self.num_warps = text.parse().ok(),
             "num_ctas" => self.num_ctas = text.parse().ok(),
             "num_stages" => self.num_stages = text.parse().ok(),
-            "divisible" => {
+            DIVISIBLE => {
                 let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
                 self.divisible = Some(names.map(str::to_owned).collect());
             }
@@ -330,15 +336,21 @@ impl Scenario {
 
 /// The words of a comment: blanks part them, and commas outside of brackets and quotes, other than those of `divisible=a,b`.
 fn words(text: &str) -> impl Iterator<Item = &str> {
+    words_at(text).map(|(_, word)| word)
+}
+
+/// Each with its offset.
+pub(super) fn words_at(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
         rest = rest.trim_start_matches([' ', '\t', ',']);
         if rest.is_empty() {
             return None;
         }
+        let at = text.len() - rest.len();
         let (word, after) = rest.split_at(end_of_word(rest));
         rest = after;
-        Some(word)
+        Some((at, word))
     })
 }
 

@@ -770,7 +770,7 @@ def kernel(x_ptr, d, n):
 ",
         expect![[r#"
             kernel on sm_90: exact, smem 16400
-              staging of `desc.store` [64, 64] float32 in smem
+              staging of desc.store [64, 64] float32 in smem
               bars [2, 1] int64 in smem
         "#]],
     );

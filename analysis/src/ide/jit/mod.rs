@@ -31,7 +31,7 @@ use super::language::{
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
 use super::traced::actions::{missing_values, scenario_comment};
-use super::traced::{self, lens, map, placements, scenarios, tile, too_much};
+use super::traced::{self, comments, lens, map, placements, scenarios, tile, too_much};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 /// A language of jit functions whose kernels are followed, and known by nothing else.
@@ -133,7 +133,8 @@ impl Language for Jit {
             let fixes = unknown_sizes(placed, &jit.traced)?;
             Some(scenario_comment(missing(context, placed, jit)?, fixes))
         });
-        comment.into_iter().chain(suggested_names(context, placed, range)).collect()
+        let words = comments::actions(context, placed, range);
+        comment.into_iter().chain(words).chain(suggested_names(context, placed, range)).collect()
     }
 
     fn lowered_ir(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)> {
@@ -284,6 +285,7 @@ impl KernelView for View<'_> {
             }
             _ => all.extend(unknown.chain(exceeds)),
         }
+        all.extend(comments::diagnostics(context, placed));
         all
     }
 

@@ -37,7 +37,7 @@ use super::memory_map::Drawing;
 use super::plan_view::{AllocationView, Details, SpacePacking, SpecView, TilePlan};
 use super::traced::actions::missing_values;
 use super::traced::lens::{self, InForce};
-use super::traced::{self, scenarios};
+use super::traced::{self, comments, scenarios};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 pub(super) struct Tlx;
@@ -113,6 +113,7 @@ impl Language for Tlx {
     fn actions(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
         let tlx = kernel(context, placed.unit);
         let mut all = tlx.map_or_else(Vec::new, |tlx| actions::actions(context, placed, tlx, range));
+        all.extend(comments::actions(context, placed, range));
         all.extend(suggested_names(context, placed, range));
         all
     }
@@ -229,6 +230,7 @@ impl KernelView for View<'_> {
             let least = || db::tlx_least(context.db, placed.unit);
             all.extend(traced::too_much(context, placed, traced, &least));
         }
+        all.extend(comments::diagnostics(context, placed));
         all
     }
 

@@ -1,6 +1,7 @@
 //! What the languages of GPUs show alike: who has which bytes of shared memory and which columns of tensor memory, and when.
 
 pub(super) mod actions;
+pub(super) mod comments;
 pub(super) mod hover;
 pub(super) mod lens;
 pub(super) mod map;

@@ -19,7 +19,7 @@ impl Tracer<'_> {
         self.axes[of.0 as usize] = info.map(Rc::new);
     }
 
-    fn axes_of(&self, of: ValueId) -> Option<Rc<AxisInfo>> {
+    pub(super) fn axes_of(&self, of: ValueId) -> Option<Rc<AxisInfo>> {
         self.axes.get(of.0 as usize).cloned().flatten()
     }
 

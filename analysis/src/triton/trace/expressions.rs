@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tilefit_syntax::ast::{BoolOp, Clause, Expr, ExprId};
+use tilefit_syntax::ast::{Ast, BoolOp, Clause, Expr, ExprId};
 
 use super::super::program::{Effect, Kind};
 use super::statements::{same, unrolled};
@@ -230,10 +230,7 @@ impl Tracer<'_> {
         let value = self.value(frame, value);
         match &value {
             Value::Tensor(tensor) => {
-                let indices = match ast.expr(index) {
-                    Expr::Tuple(indices) => indices.clone(),
-                    _ => vec![index],
-                };
+                let indices = indices(&ast, index);
                 self.check_index(frame, expr, &indices);
                 let kept: Vec<bool> =
                     indices.iter().map(|&index| matches!(ast.expr(index), Expr::Slice { .. })).collect();
@@ -263,6 +260,12 @@ impl Tracer<'_> {
                 let key = self.value(frame, index);
                 let found = pairs.iter().find(|(known, _)| known.equals(&key) == Some(true));
                 found.map_or_else(|| unknown("a key that is not known"), |(_, value)| value.clone())
+            }
+            Value::Scalar(scalar)
+                if self.launch.dialect.leaves_layouts()
+                    && indices(&ast, index).iter().all(|&index| matches!(ast.expr(index), Expr::None)) =>
+            {
+                self.splat(frame, expr, *scalar, vec![1; indices(&ast, index).len()])
             }
             Value::Shared(_) | Value::TensorMemory(_) | Value::Scalar(_) => {
                 let index = self.value(frame, index);
@@ -368,5 +371,13 @@ impl Tracer<'_> {
                 }
             }
         }
+    }
+}
+
+/// What stands between the brackets, axis by axis.
+fn indices(ast: &Ast, index: ExprId) -> Vec<ExprId> {
+    match ast.expr(index) {
+        Expr::Tuple(indices) => indices.clone(),
+        _ => vec![index],
     }
 }

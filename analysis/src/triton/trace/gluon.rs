@@ -466,6 +466,9 @@ impl Tracer<'_> {
                     let axis = if axis < 0 { axis + rank + 1 } else { axis }.clamp(0, rank);
                     Value::Tensor(self.expand_dims(frame, expr, &tensor.clone(), axis as usize))
                 }
+                (Some(Value::Scalar(scalar)), Some(0 | -1)) if self.launch.dialect.leaves_layouts() => {
+                    self.splat(frame, expr, *scalar, vec![1])
+                }
                 (input, _) => unknown_for(input, "`expand_dims` of something"),
             },
             "broadcast_to" | "broadcast" => match (args.get(0, "input"), args.get(1, "shape")) {

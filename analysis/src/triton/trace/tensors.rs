@@ -227,8 +227,21 @@ impl Tracer<'_> {
                 let layout = tensor.layout.clone();
                 Value::Tensor(self.viewed(frame, expr, "broadcast", tensor, shape, layout))
             }
+            Value::Scalar(scalar) if self.launch.dialect.leaves_layouts() && !shape.is_empty() => {
+                self.splat(frame, expr, *scalar, shape)
+            }
             _ => value.clone(),
         }
+    }
+
+    /// One number in each element.
+    pub(super) fn splat(&mut self, frame: &Frame, expr: ExprId, scalar: Scalar, shape: Vec<u64>) -> Value {
+        let info = self.axes_of(scalar.id).map(|info| info.splat(&shape));
+        let filled = self.filled(frame, expr, "splat", &[scalar.id], (scalar.dtype, shape, Registers::Flexible), 0);
+        if let Value::Tensor(Tensor { id, .. }) = &filled {
+            self.note_axes(*id, info);
+        }
+        filled
     }
 
     /// Triton refuses larger blocks (`validate_block_shape`). It refuses extents that are not powers of two as well; its forks for other

@@ -761,7 +761,7 @@ impl Tracer<'_> {
             self.effect(frame, expr, "store", stored);
             return Value::None;
         }
-        let named = self.named.replace(("staging of `desc.store`".into(), None));
+        let named = self.named.replace(("staging of desc.store".into(), None));
         let staging = self.shared_buffer(frame, expr, "staging", of, Use::Staging, &stored);
         self.named = named;
         let mut operands = super::operators::ids(std::slice::from_ref(&staging));
@@ -819,7 +819,7 @@ impl Tracer<'_> {
             Ok(bytes) => bytes,
             Err(reason) => return self.unsized_(frame, expr, "the size", &reason),
         };
-        let at = ("staging of `desc.load`", self.site(frame, expr));
+        let at = ("staging of desc.load", self.site(frame, expr));
         let (tile, barrier) = ((shape.clone(), dtype.name), (vec![1, 1], Dtype::BARRIER.name));
         let staging = self.program.insert(at, tile, (Bytes::Exactly(bytes), layout.alignment()), Use::Staging);
         let barrier = self.program.insert(at, barrier, (Bytes::Exactly(8), 16), Use::Barrier);
