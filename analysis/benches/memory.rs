@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tilefit_analysis::ir::Kernel;
-use tilefit_analysis::lower::Module;
-use tilefit_analysis::target::{Planner, Target};
-use tilefit_analysis::{memory, passes};
+use tilefit_pypto::ir::Kernel;
+use tilefit_pypto::lower::Module;
+use tilefit_pypto::memory;
+use tilefit_pypto::passes;
+use tilefit_pypto::target::{Planner, Target};
 
 const ROUNDS: usize = 20;
 

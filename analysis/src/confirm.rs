@@ -5,6 +5,13 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use tilefit_pypto::target::COMPILER;
+
+/// Every compiler that answers were compared with: `PyPTO e2d0f78ae, triton 3.9.0`.
+pub fn compared_with() -> String {
+    let pypto = format!("{} {}", COMPILER.name, COMPILER.commit);
+    std::iter::once(pypto).chain(tilefit_gpu::device::compared_with()).collect::<Vec<_>>().join(", ")
+}
 
 /// What a compiler is asked: one kernel, with all that its plan depends on beside the source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

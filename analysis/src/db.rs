@@ -10,21 +10,24 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use salsa::Durability;
+use tilefit_pypto::codegen::{self, Generated, Sequenced};
+use tilefit_pypto::coverage::{self, Mark, Pass};
+use tilefit_pypto::ir::Kernel;
+use tilefit_pypto::isa_rules;
+use tilefit_pypto::lower;
+use tilefit_pypto::memory::{self, Effort, Plan, Searched};
+use tilefit_pypto::passes;
+use tilefit_pypto::printed::{self, Offsets, PrintedKernel};
+use tilefit_pypto::target::Machine;
+use tilefit_python::diagnostics::Severity;
+use tilefit_python::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Imports, Scope};
+use tilefit_python::finding::{Note, Origin, Reason};
+use tilefit_python::work::{self, Failure, Limits, remembered, within};
 use tilefit_syntax::ast::{self, Ast, ExprId, Spans};
 use tilefit_syntax::{BlockKey, BlockKind, BlockSource, Document, interrupt};
 
-use crate::codegen::{self, Generated, Sequenced};
 use crate::confirm::Answers;
-use crate::coverage::{self, Mark, Pass};
-use crate::diagnostics::Severity;
-use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Imports, Scope};
-use crate::ir::{Kernel, Note, Origin, Reason};
-use crate::memory::{self, Effort, Plan, Searched};
-use crate::printed::{self, Offsets, PrintedKernel};
 use crate::project::Config;
-use crate::target::Machine;
-use crate::work::{self, Failure, Limits, remembered, within};
-use crate::{isa_rules, lower, passes};
 use tilefit_packing::Problem;
 
 mod assumptions;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use salsa::{Database as _, Durability, Setter};
+use tilefit_pypto::memory::Searched;
 use tilefit_syntax::Document;
 
 use crate::confirm::{Answered, Answers};
 use crate::db::{self, imports};
 use crate::db::{AT_REST, Database, FileId, Plans, Searches, Settings, SharedPlans, SourceFile, Workspace};
 use crate::ide;
-use crate::memory::Searched;
 use crate::project::Config;
 
 #[cfg(test)]
@@ -177,7 +177,7 @@ impl AnalysisHost {
         self.gone += 1;
     }
 
-    /// Takes the answer to an [`OpenSearch`](crate::memory::OpenSearch); the plans that asked are made anew. It stays for the session, whatever is edited.
+    /// Takes the answer to an [`OpenSearch`](tilefit_pypto::memory::OpenSearch); the plans that asked are made anew. It stays for the session, whatever is edited.
     pub fn set_searched(&mut self, searched: Searched) {
         let mut done = self.searches.done(&self.db).clone();
         if done.len() == MOST_SEARCHED {
@@ -427,7 +427,7 @@ features! {
     /// The whole numbers of a file that have a name, in text order.
     constants() -> Vec<ide::largest_fit::Constant> = ide::largest_fit::constants;
     /// The largest value that fits, of the constant at a byte offset. Nobody asks for it on an edit.
-    largest_fit(offset: usize, patience: crate::memory::Patience) -> Result<ide::LargestFit, String> = ide::largest_fit::largest_fit;
+    largest_fit(offset: usize, patience: tilefit_pypto::memory::Patience) -> Result<ide::LargestFit, String> = ide::largest_fit::largest_fit;
     /// What an editor can offer to do with the constant at a byte offset.
     largest_fit_action(offset: usize) -> Option<ide::CodeAction> = ide::largest_fit::action;
     /// The edits of every fix of a file that is the nearest way.

@@ -13,7 +13,7 @@ mod tests;
 
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId};
 
-use crate::vocabulary;
+use tilefit_pypto::vocabulary;
 
 pub(crate) use bound::{Bound, bound};
 use order::Loops;

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-use crate::codegen::{self, Insertion};
-use crate::diagnostics::{Code, Severity};
-use crate::spelling::did_you_mean;
-use crate::target::{Planner, Space, Target};
-use crate::tlx::Rules;
-use crate::torch::Tensor;
-use crate::triton::device::{Arch, Compiler};
-use crate::triton::scenario::{self, Scenario};
-use crate::work::Limits;
+use tilefit_gpu::device::{Arch, Compiler};
+use tilefit_gpu::scenario::{self, Scenario};
+use tilefit_gpu::tlx::Rules;
+use tilefit_pypto::codegen::{self, Insertion};
+use tilefit_pypto::target::{Planner, Space, Target};
+use tilefit_python::diagnostics::{Code, Severity};
+use tilefit_python::spelling::did_you_mean;
+use tilefit_python::torch::Tensor;
+use tilefit_python::work::Limits;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {

@@ -25,8 +25,9 @@ use std::sync::LazyLock;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
+use tilefit_analysis::confirm::compared_with;
 use tilefit_analysis::project::{Config, SETTINGS, Setting, Shape};
-use tilefit_analysis::target::{COMPILER, compared_with};
+use tilefit_pypto::target::COMPILER;
 
 use self::projects::Projects;
 use crate::lsp;

@@ -91,7 +91,7 @@ pub(crate) fn at(tree: &dyn Tree, folder: &Path, repository: Option<&Path>) -> R
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tilefit_analysis::target::{Planner, Target};
+    use tilefit_pypto::target::{Planner, Target};
 
     use super::*;
 

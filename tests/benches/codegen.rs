@@ -3,11 +3,11 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use tilefit_analysis::codegen;
-use tilefit_analysis::lower::Module;
-use tilefit_analysis::memory;
-use tilefit_analysis::passes;
-use tilefit_analysis::target::{Planner, Target};
+use tilefit_pypto::codegen;
+use tilefit_pypto::lower::Module;
+use tilefit_pypto::memory;
+use tilefit_pypto::passes;
+use tilefit_pypto::target::{Planner, Target};
 
 const STATEMENTS: usize = 300;
 

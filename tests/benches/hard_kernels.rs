@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use tilefit_analysis::AnalysisHost;
 use tilefit_analysis::project::Config;
-use tilefit_analysis::target::{Planner, Space};
+use tilefit_pypto::target::{Planner, Space};
 use tilefit_syntax::Document;
 use tilefit_tests::kernels;
 
@@ -45,7 +45,7 @@ fn time(source: &str, planner: Planner, capacity: u64) -> f64 {
         let start = Instant::now();
         host.set_document(file, document);
         let diagnosis = host.snapshot().diagnosis(file).expect("nothing is edited");
-        assert!(diagnosis.diagnostics.iter().all(|it| it.code != tilefit_analysis::diagnostics::Code::NotModelled));
+        assert!(diagnosis.diagnostics.iter().all(|it| it.code != tilefit_python::diagnostics::Code::NotModelled));
         start.elapsed().as_secs_f64() * 1e3
     };
     (0..3).map(run).fold(f64::INFINITY, f64::min)

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
-use tilefit_analysis::ir::{Kernel, KernelKind, Role, Stmt, Value, VarId};
-use tilefit_analysis::lower::Module;
-use tilefit_analysis::passes;
-use tilefit_analysis::target::{Planner, Target};
+use tilefit_pypto::ir::{Kernel, KernelKind, Role, Stmt, Value, VarId};
+use tilefit_pypto::lower::Module;
+use tilefit_pypto::passes;
+use tilefit_pypto::target::{Planner, Target};
 
 /// Kernels whose tiles differ from the compiler's, and why. The list only shrinks.
 const DIFFERENT: &[(&str, &str)] = &[];

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use expect_test::expect;
 use tilefit_analysis::confirm::{Answer, Answered};
-use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::{Diagnostic, Effect};
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{Analysis, AnalysisHost, FileId};
+use tilefit_python::diagnostics::{Code, Severity};
 use tilefit_syntax::{Document, TextRange};
 
 /// Codes that no kernel text can show, and one that follows from others.

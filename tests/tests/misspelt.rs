@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 
-use tilefit_analysis::diagnostics::Code;
 use tilefit_analysis::{AnalysisHost, FileId};
+use tilefit_python::diagnostics::Code;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Spans, Stmt};
 use tilefit_syntax::tokens::{TokenKind, tokens};
 use tilefit_syntax::{BlockKind, Document, TextRange, ast};

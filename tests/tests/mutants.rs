@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tilefit_analysis::AnalysisHost;
-use tilefit_analysis::diagnostics::Code;
 use tilefit_analysis::ide::memory_map::Trial;
 use tilefit_analysis::project::Config;
-use tilefit_analysis::target::{Planner, Target};
-use tilefit_analysis::triton::device::Arch;
+use tilefit_gpu::device::Arch;
+use tilefit_pypto::target::{Planner, Target};
+use tilefit_python::diagnostics::Code;
 use tilefit_syntax::{Document, TextRange};
 use tilefit_tests::random::Random;
 use tilefit_tests::{corpus, mutation};

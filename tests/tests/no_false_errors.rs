@@ -1,7 +1,7 @@
 //! Forms that public kernels use and the compiler accepts. Each was once marked as an error.
 
 use tilefit_analysis::AnalysisHost;
-use tilefit_analysis::diagnostics::Severity;
+use tilefit_python::diagnostics::Severity;
 use tilefit_syntax::Document;
 
 #[track_caller]

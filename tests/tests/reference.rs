@@ -5,7 +5,7 @@ use std::fmt::Write;
 use expect_test::expect_file;
 use tilefit_analysis::AnalysisHost;
 use tilefit_analysis::ide::KernelPlan;
-use tilefit_analysis::ops;
+use tilefit_pypto::ops;
 use tilefit_syntax::Document;
 
 /// A construct, and statements that show it. They stand in a kernel with a tensor `a` of 64 × 64, `c` of 64 × 1024, `d` of
@@ -439,7 +439,7 @@ fn the_language_page_is_what_tilefit_does() {
 
 #[test]
 fn the_operations_page_is_the_table() {
-    let mut page = "# Operations\n\nThe operation table of tilefit (`analysis/src/ops/`). `tests/tests/reference.rs` writes this page.\n\n| operation | written as | operands | instruction | what the compiler requires |\n|---|---|---|---|---|\n".to_owned();
+    let mut page = "# Operations\n\nThe operation table of tilefit (`analysis/pypto/src/ops/`). `tests/tests/reference.rs` writes this page.\n\n| operation | written as | operands | instruction | what the compiler requires |\n|---|---|---|---|---|\n".to_owned();
     for op in ops::OPS.iter() {
         let names: Vec<_> =
             op.names.iter().map(|(name, _)| format!("`pl.{}`", name.trim_start_matches("pl."))).collect();

@@ -9,7 +9,7 @@ use crate::test::Outcome;
 use crate::{Workspace, python};
 
 /// The packages of an environment, one a line; `tilefit --version` names them.
-const COMPILERS: &str = include_str!("../../analysis/src/triton/compilers.txt");
+const COMPILERS: &str = include_str!("../../analysis/gpu/src/compilers.txt");
 
 pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
     let shell = &workspace.shell;

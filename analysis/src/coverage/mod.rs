@@ -2,7 +2,7 @@
 //!
 //! That nothing in a kernel is known to be wrong does not make its plan the compiler's. So every kernel carries [`Mark`]s: the operations,
 //! forms and scopes that it is written with, and each pair of passes that changed it. `compared.csv` says for each mark by what it was
-//! compared, and where the answers were equal. A kernel with a mark that is not in there is [`predicted`](crate::memory::Status::Predicted).
+//! compared, and where the answers were equal. A kernel with a mark that is not in there is [`predicted`](tilefit_python::finding::Status::Predicted).
 
 mod marks;
 mod table;

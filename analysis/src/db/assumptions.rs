@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use crate::eval::{self, Assumption, Binding, ClassSource, Constant, Scope};
+use tilefit_python::eval::{self, Assumption, Binding, ClassSource, Constant, Scope};
 
 use super::{Name, SourceFile, Unit, UnitScope, module_file, overriding, shapes, statements_of, syntax};
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Stmt};
 
-use crate::eval::{self, Argument, Constant, Scope};
-use crate::lower;
-use crate::work::within;
+use tilefit_pypto::lower;
+use tilefit_python::eval::{self, Argument, Constant, Scope};
+use tilefit_python::work::within;
 
 use super::libraries::{self, Reader};
 use super::{Unit, UnitScope, defined, limits, statements_of, syntax};
@@ -162,6 +162,6 @@ impl Scope for Following<'_, '_> {
             calls = self.calls.borrow_mut();
             calls.push(HostCall { callee: callee.to_owned(), args });
         }
-        is_kernel.then(|| Constant::Unknown(crate::ir::Reason::new(format!("what `{callee}` returns"))))
+        is_kernel.then(|| Constant::Unknown(tilefit_python::finding::Reason::new(format!("what `{callee}` returns"))))
     }
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, ExprId, Stmt};
 
-use crate::eval::{self, Constant};
-use crate::triton::device::Arch;
-use crate::triton::scenario::{self, Scenario};
+use tilefit_gpu::device::Arch;
+use tilefit_gpu::scenario::{self, Scenario};
+use tilefit_python::eval::{self, Constant};
 
 use super::jit::jit_kernel;
 use super::possible::{self, Weighed, weighed};

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt, StmtId, UnaryOp};
 
-use crate::eval::Imports;
-use crate::triton::assumed::{Assumed, Hint};
-use crate::triton::device::Arch;
-use crate::triton::language;
-use crate::triton::scenario::{self, Scenario};
+use tilefit_gpu::assumed::{Assumed, Hint};
+use tilefit_gpu::device::Arch;
+use tilefit_gpu::language;
+use tilefit_gpu::scenario::{self, Scenario};
+use tilefit_python::eval::Imports;
 
 use super::passed_on::imports;
 use super::scenarios::is_jit;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tilefit_pypto::memory::Plan;
+use tilefit_pypto::printed::{self, Match};
+
 use super::{Outcome, SourceFile, Unit, plans, units};
-use crate::memory::Plan;
-use crate::printed::{self, Match};
 
 /// A kernel in a dump.
 #[derive(Clone, PartialEq, Eq, salsa::SalsaValue)]

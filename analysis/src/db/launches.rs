@@ -10,13 +10,13 @@ use rustc_hash::FxHashMap;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt, StmtId};
 
-use crate::eval::{self, Argument, Binding, Constant, OneOf, Scope};
-use crate::ir::Reason;
-use crate::triton::device::Arch;
-use crate::triton::host::{self, Written};
-use crate::triton::language;
-use crate::triton::scenario::{self, Call};
-use crate::work::{Limits, within};
+use tilefit_gpu::device::Arch;
+use tilefit_gpu::host::{self, Written};
+use tilefit_gpu::language;
+use tilefit_gpu::scenario::{self, Call};
+use tilefit_python::eval::{self, Argument, Binding, Constant, OneOf, Scope};
+use tilefit_python::finding::Reason;
+use tilefit_python::work::{Limits, within};
 
 use super::devices::device_of_host;
 use super::imports::importers;

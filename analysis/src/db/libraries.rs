@@ -1,7 +1,8 @@
 //! The languages and libraries whose names and functions have values outside of kernels, a row each.
 
-use crate::eval::{Argument, Constant};
-use crate::{lower, torch};
+use tilefit_pypto::lower;
+use tilefit_python::eval::{Argument, Constant};
+use tilefit_python::torch;
 
 use super::{UnitScope, scenarios, tlx};
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use tilefit_syntax::ast::Ast;
 
-use crate::eval::{self, Constant, Scope};
+use tilefit_python::eval::{self, Constant, Scope};
 
 use super::launches::imported_from;
 use super::{Name, SourceFile, UnitScope, statements_of, syntax};

@@ -2,6 +2,13 @@
 
 use std::sync::Arc;
 
+use tilefit_gpu::language::canonical;
+use tilefit_gpu::members;
+use tilefit_pypto::ir::Kernel;
+use tilefit_pypto::lower;
+use tilefit_pypto::printed;
+use tilefit_python::eval::{self, Scope};
+use tilefit_python::finding::{Note, Origin, Reason};
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, Stmt};
 
@@ -9,12 +16,7 @@ use super::imports;
 use super::passed_on::imports as imports_of;
 use super::scenarios::is_jit;
 use super::{Name, SourceFile, Unit, UnitScope, kind, module_called, module_file, statements_of, syntax, units};
-use crate::eval::{self, Scope};
-use crate::ir::{Kernel, Note, Origin, Reason};
 use crate::names::{self, Bound, Surroundings, UnknownName};
-use crate::triton::language::canonical;
-use crate::triton::members;
-use crate::{lower, printed};
 
 /// The names of a unit that nothing defines: of kernels, functions with scopes that become kernels, and functions that are put in place of
 /// calls, and of all functions that Triton compiles. Of other functions and of classes only what is written after `@`.

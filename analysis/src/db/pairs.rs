@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use tilefit_syntax::BlockKind;
 
-use crate::ir::{Kernel, KernelKind, Note, Repetition};
-use crate::lower;
-use crate::pairs::{self, Transfers, Unpaired};
-use crate::passes::{self, Transferred};
+use tilefit_pypto::ir::{Kernel, KernelKind, Repetition};
+use tilefit_pypto::lower;
+use tilefit_pypto::pairs::{self, Transfers, Unpaired};
+use tilefit_pypto::passes::{self, Transferred};
+use tilefit_python::finding::Note;
 
 use super::{Unit, config, kernels, syntax, units};
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use tilefit_syntax::BlockKind;
 
-use crate::eval::{Bindings, Bound, Imports, Module};
-use crate::triton::members;
+use tilefit_gpu::members;
+use tilefit_python::eval::{Bindings, Bound, Imports, Module};
 
 use super::{Name, SourceFile, module_file, syntax, units};
 

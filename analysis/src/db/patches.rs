@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use tilefit_python::eval::{self, Constant};
+use tilefit_python::finding::Reason;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
 
 use super::{Name, SourceFile, Unit, UnitScope, module_called, module_file, statements_of, syntax};
-use crate::eval::{self, Constant};
-use crate::ir::Reason;
 
 /// When a statement at the top of a module runs, counted from the start of the program.
 pub(super) type Moment = u32;

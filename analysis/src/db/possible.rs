@@ -4,12 +4,12 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::eval::Constant;
-use crate::finding::Reason;
-use crate::triton::possible::{Range, ranges};
-use crate::triton::scenario::{OPTIONS, Scenario};
-use crate::triton::trace::Dialect;
-use crate::work::Limits;
+use tilefit_gpu::possible::{Range, ranges};
+use tilefit_gpu::scenario::{OPTIONS, Scenario};
+use tilefit_gpu::trace::Dialect;
+use tilefit_python::eval::Constant;
+use tilefit_python::finding::Reason;
+use tilefit_python::work::Limits;
 
 use super::jit::{Elements, came_to, elements_of, jit_kernel, laid_out, laid_out_within};
 use super::passed_on::imports;
@@ -203,7 +203,7 @@ impl Weighing<'_, '_> {
             .collect();
         let mut found: Vec<Vec<(String, Constant)>> = Vec::new();
         for (case, _) in &choice.cases {
-            let of_case = |(name, it): &(&String, &crate::eval::OneOf)| {
+            let of_case = |(name, it): &(&String, &tilefit_python::eval::OneOf)| {
                 let value = it.cases.iter().find(|(other, _)| other == case)?;
                 Some(((*name).clone(), value.1.clone()))
             };

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use tilefit_pypto::ir::{Kernel, KernelKind, Stmt, Storage, Type, visit};
+use tilefit_pypto::lower::{self, PassedArgs};
+use tilefit_pypto::ops::OpId;
 use tilefit_syntax::BlockKind;
 
 use super::{Unit, may_hold_kernels, syntax, units};
-use crate::ir::{Kernel, KernelKind, Stmt, Storage, Type, visit};
-use crate::lower::{self, PassedArgs};
-use crate::ops::OpId;
 
 #[salsa::tracked(returns(ref))]
 fn passed_args<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<PassedArgs>> {

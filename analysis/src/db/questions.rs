@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use tilefit_gpu::device::Arch;
+use tilefit_gpu::language::Dtype;
+use tilefit_gpu::possible;
+use tilefit_gpu::scenario::{self, ArgumentType, Scenario};
+use tilefit_gpu::shared_layout::Nvmma;
+use tilefit_python::eval::Constant;
+
 use crate::confirm::{Asked, Question};
-use crate::eval::Constant;
-use crate::triton::device::Arch;
-use crate::triton::language::Dtype;
-use crate::triton::possible;
-use crate::triton::scenario::{self, ArgumentType, Scenario};
-use crate::triton::shared_layout::Nvmma;
 
 use super::jit::{JitKernel, constexprs_without_values, elements_of, in_order, jit_kernel, jit_needed, laid_out};
 use super::passed_on::imports;

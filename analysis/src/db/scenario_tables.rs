@@ -5,12 +5,12 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::eval::{Constant, OneOf};
-use crate::finding::{Note, Reason};
-use crate::triton::assumed::Assumed;
-use crate::triton::device::{Arch, Compiler};
-use crate::triton::scenario::{self, ArgumentType, Scenario};
-use crate::work::within;
+use tilefit_gpu::assumed::Assumed;
+use tilefit_gpu::device::{Arch, Compiler};
+use tilefit_gpu::scenario::{self, ArgumentType, Scenario};
+use tilefit_python::eval::{Constant, OneOf};
+use tilefit_python::finding::{Note, Reason};
+use tilefit_python::work::within;
 
 use super::possible::Weighed;
 use super::scenarios::{is_pruned, scenarios};

@@ -8,12 +8,12 @@ use rustc_hash::FxHashMap;
 
 use tilefit_syntax::BlockKind;
 
-use crate::eval::{self, Argument, Constant, Scope};
-use crate::ir::Reason;
-use crate::triton::heuristics;
-use crate::triton::host::GpuTarget;
-use crate::triton::language;
-use crate::triton::scenario::{self, Call, Scenario, ScenarioScope, Tuner, Tuning};
+use tilefit_gpu::heuristics;
+use tilefit_gpu::host::GpuTarget;
+use tilefit_gpu::language;
+use tilefit_gpu::scenario::{self, Call, Scenario, ScenarioScope, Tuner, Tuning};
+use tilefit_python::eval::{self, Argument, Constant, Scope};
+use tilefit_python::finding::Reason;
 
 use super::devices::{device_of_file, device_of_kernel, device_of_others};
 use super::launches::{Launch, launches_of, leading_to, names_of_imported};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt};
 
-use crate::eval::Constant;
-use crate::torch::Tensor;
+use tilefit_python::eval::Constant;
+use tilefit_python::torch::Tensor;
 
 use super::calls::{HostCall, calls, calls_by_name_only};
 use super::{Settings, Unit, syntax, units};

@@ -9,10 +9,10 @@ use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use tilefit_pypto::ir::Kernel;
+use tilefit_pypto::memory::Searched;
 
 use super::Outcome;
-use crate::ir::Kernel;
-use crate::memory::Searched;
 use crate::project::Config;
 
 /// The newest plans, which are kept for an edit that takes back the one before.

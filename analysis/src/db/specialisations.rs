@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::ir::{If, Kernel, Scalar, Stmt, VarId, visit};
-use crate::memory::{Plan, Status};
-use crate::typing::notation;
-use crate::work;
+use tilefit_pypto::ir::{If, Kernel, Scalar, Stmt, VarId, visit};
+use tilefit_pypto::memory::Plan;
+use tilefit_pypto::typing::notation;
+use tilefit_python::finding::Status;
+use tilefit_python::work;
 
 /// Conditions of one kernel whose cases are tried: each doubles the plans.
 const MOST_CONDITIONS: usize = 2;

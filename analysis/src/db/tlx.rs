@@ -6,14 +6,14 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt};
 
-use crate::eval::{Argument, Constant, Scope};
-use crate::finding::{Note, Origin, Reason, Remedy};
-use crate::tlx::language;
-use crate::tlx::{self, front, kernel};
-use crate::triton::scenario::{Call, Scenario};
-use crate::triton::tensor_memory::requested_columns;
-use crate::triton::trace::Dialect;
-use crate::work::{self, Failure, within};
+use tilefit_gpu::scenario::{Call, Scenario};
+use tilefit_gpu::tensor_memory::requested_columns;
+use tilefit_gpu::tlx::language;
+use tilefit_gpu::tlx::{self, front, kernel};
+use tilefit_gpu::trace::Dialect;
+use tilefit_python::eval::{Argument, Constant, Scope};
+use tilefit_python::finding::{Note, Origin, Reason, Remedy};
+use tilefit_python::work::{self, Failure, within};
 
 use super::devices::device_of_others;
 use super::jit::least;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use tilefit_pypto::target::Planner;
 use tilefit_syntax::{Document, TextRange};
 
 use super::{AnalysisHost, FileId};
 use crate::project::Config;
-use crate::target::Planner;
 
 /// A file under edit, with everything asked of it that an editor asks after each edit.
 struct Session {

@@ -3,13 +3,14 @@
 
 use std::fmt::Write;
 
+use tilefit_pypto::ir::{Allocated, KernelKind, VarId};
+use tilefit_pypto::memory::{Buffer, Plan};
+use tilefit_pypto::printed::{self, PrintedKernel};
+use tilefit_pypto::target::Space;
+use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 
 use crate::db::{self, Outcome, Planned};
-use crate::ir::{Allocated, KernelKind, Origin, VarId};
-use crate::memory::{Buffer, Plan};
-use crate::printed::{self, PrintedKernel};
-use crate::target::Space;
 
 use super::{Context, PlacedUnit};
 

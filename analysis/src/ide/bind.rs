@@ -1,14 +1,16 @@
 //! A tile bound to memory of its own: `x: pl.Tile[[64, 64], pl.FP32, pl.MemRef("x_buffer"), pl.Mem.Vec] = …`, which the compiler
 //! never shares with others.
 
+use tilefit_pypto::ir::Role;
+use tilefit_pypto::memory::{Plan, PlannedTile};
+use tilefit_pypto::target::Space;
+use tilefit_python::diagnostics::Code;
+use tilefit_python::finding::Origin;
+use tilefit_python::finding::Status;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::Stmt;
 
 use crate::db::{self, Outcome};
-use crate::diagnostics::Code;
-use crate::ir::{Origin, Role};
-use crate::memory::{Plan, PlannedTile, Status};
-use crate::target::Space;
 
 use super::speculative::{self, Concerned, Edit, Said};
 use super::{CodeAction, Context, Effect, PlacedUnit};
@@ -82,7 +84,9 @@ mod tests {
     use tilefit_syntax::Document;
 
     use super::*;
-    use crate::{Analysis, AnalysisHost, FileId};
+    use crate::Analysis;
+    use crate::AnalysisHost;
+    use crate::FileId;
 
     const TEXT: &str = "\
 import pypto.language as pl

@@ -1,14 +1,14 @@
 //! Ways out of a memory space that is too small: a smaller tile constant, or a stretch of the kernel done in two halves. Each is
 //! tried before it is offered.
 
+use tilefit_pypto::target::Planner;
+use tilefit_python::diagnostics::Code;
+use tilefit_python::finding::Finding;
 use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt};
 use tilefit_syntax::{BlockKind, TextRange};
 
 use crate::db::{self, Outcome};
-use crate::diagnostics::Code;
-use crate::memory::Finding;
 use crate::project::Config;
-use crate::target::Planner;
 
 use super::diagnostics::{Diagnostic, configured, of_finding};
 use super::speculative::{self, Concerned, Edit, Said};
@@ -185,7 +185,9 @@ mod tests {
     use tilefit_syntax::Document;
 
     use super::*;
-    use crate::{Analysis, AnalysisHost, FileId};
+    use crate::Analysis;
+    use crate::AnalysisHost;
+    use crate::FileId;
 
     fn open(text: &str) -> (Analysis, FileId) {
         let mut host = AnalysisHost::new();

@@ -1,14 +1,16 @@
 //! What an editor offers at a place: to look at the allocated IR, and to fix what can be fixed in one obvious way.
 
+use tilefit_pypto::ir::{Kernel, Rejection, Type};
+use tilefit_pypto::lower;
+use tilefit_pypto::memory::Plan;
+use tilefit_pypto::target::Planner;
+use tilefit_python::diagnostics::Code;
+use tilefit_python::element::Dtype;
+use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Stmt};
 
 use crate::db::{self, Outcome};
-use crate::diagnostics::Code;
-use crate::ir::{Dtype, Kernel, Origin, Rejection, Type};
-use crate::lower;
-use crate::memory::Plan;
-use crate::target::Planner;
 
 use super::diagnostics::{self, Diagnostic};
 use super::traced::smaller::smaller_numbers;
@@ -374,7 +376,9 @@ mod tests {
     use tilefit_syntax::Document;
 
     use super::*;
-    use crate::{Analysis, AnalysisHost, FileId};
+    use crate::Analysis;
+    use crate::AnalysisHost;
+    use crate::FileId;
 
     fn kernel(body: &str) -> String {
         let body: String = body.lines().map(|line| format!("        {line}\n")).collect();

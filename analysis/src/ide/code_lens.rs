@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
+use tilefit_pypto::printed::Match;
 use tilefit_syntax::{TextRange, unparsed};
 
 use crate::db::{self, Dumped};
-use crate::printed::Match;
 
 use super::language::{Memory, View};
 use super::{Context, PlacedUnit, configurations, confirmation, diagnostics, formatting};

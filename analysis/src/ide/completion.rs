@@ -1,19 +1,20 @@
 //! What may be typed at a position inside of a kernel. Reads the text before the position and the names bound above it, so
 //! that it works while the statement itself does not parse.
 
+use tilefit_pypto::lower::ROUNDING;
+use tilefit_pypto::ops::OpId;
+use tilefit_pypto::target::{Machine, Space};
+use tilefit_pypto::vocabulary;
+use tilefit_python::element::Dtype;
+use tilefit_python::vocabulary::{Word, WordKind};
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Ast, Expr, Stmt};
 use tilefit_syntax::cursor::Open;
 
 use crate::db::{self, Unit};
-use crate::ir::Dtype;
-use crate::lower::ROUNDING;
-use crate::ops::OpId;
-use crate::target::{Machine, Space};
-use crate::vocabulary::{self, Word, WordKind};
 
 use super::cursor_context::CursorContext;
-use super::language::ValueKind;
+use super::language::{self, ValueKind};
 use super::level::Level;
 use super::signature_help::{self, Signature};
 
@@ -133,7 +134,7 @@ pub(super) fn about_word(path: &str, level: Level) -> Option<String> {
         let about = meanings.iter().map(|meaning| about(&signature_help::of_operation(path, *meaning)));
         return Some(about.collect::<Vec<_>>().join("\n\n---\n\n"));
     }
-    let word = vocabulary::word(path)?;
+    let word = language::word(path)?;
     Some(if word.kind == WordKind::Function { about(&signature_help::of_word(word)) } else { word.about.to_owned() })
 }
 

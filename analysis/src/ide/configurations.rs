@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use tilefit_gpu::device::Arch;
+use tilefit_gpu::scenario::Scenario;
+use tilefit_python::finding::{Origin, Reason};
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::ExprId;
 
 use crate::confirm::{FailureKind, Outcome, Question};
 use crate::db::{self, Configuration, Configurations, Under, Verdict};
-use crate::finding::{Origin, Reason};
-use crate::triton::device::Arch;
-use crate::triton::scenario::Scenario;
 
 use super::inlay_hints::InlayHint;
 use super::traced::scenarios::{display, refused};

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use serde::Serialize;
+use tilefit_python::diagnostics::Code;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::Stmt;
 
@@ -11,7 +12,6 @@ use crate::confirm::{
     Answer, By, FailureKind, Function, KernelsAsked, Outcome, Program, Question, SharedBuffer, SharedPlan, Tile,
 };
 use crate::db;
-use crate::diagnostics::Code;
 use crate::project::Confirm;
 
 use super::code_actions::{CodeAction, Effect};

@@ -1,10 +1,10 @@
 //! Where in a kernel a position is, in code that may be half typed: its dialect, and the names that are being written.
 
+use tilefit_python::vocabulary::Word;
 use tilefit_syntax::cursor::Cursor;
 use tilefit_syntax::{BlockKind, TextRange};
 
 use crate::db::{self, Unit};
-use crate::vocabulary::Word;
 
 use super::{Context, language};
 

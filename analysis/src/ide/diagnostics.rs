@@ -3,16 +3,18 @@
 mod echoes;
 mod elsewhere;
 
+use tilefit_pypto::codegen::{Insertion, Sequenced};
+use tilefit_pypto::ir::Rejection;
+use tilefit_pypto::memory::{OpenSearch, Plan};
+use tilefit_pypto::printed::Match;
+use tilefit_python::diagnostics::{Code, Severity};
+use tilefit_python::finding::Finding;
+use tilefit_python::finding::{Note, Origin};
 use tilefit_syntax::TextRange;
 use tilefit_syntax::unparsed::{self, Problem, Unparsed};
 
-use crate::codegen::{Insertion, Sequenced};
 use crate::db::{self, Dumped, FileId, Outcome, Planned, Unit};
-use crate::diagnostics::{Code, Severity};
-use crate::ir::{Note, Origin, Rejection};
-use crate::memory::{Finding, OpenSearch, Plan};
 use crate::names::{UnknownName, Usage};
-use crate::printed::Match;
 
 use super::{Context, PlacedUnit, confirmation};
 

@@ -62,7 +62,9 @@ mod tests {
     use tilefit_syntax::Document;
 
     use super::*;
-    use crate::{Analysis, AnalysisHost, FileId};
+    use crate::Analysis;
+    use crate::AnalysisHost;
+    use crate::FileId;
 
     const TEXT: &str = "\
 import pypto.language as pl

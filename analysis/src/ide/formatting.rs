@@ -1,8 +1,8 @@
 //! How sizes, addresses and lifetimes are written for people.
 
-pub use crate::finding::bytes;
-use crate::finding::rounded;
-use crate::memory::{Order, Plan};
+use tilefit_pypto::memory::{Order, Plan};
+pub use tilefit_python::finding::bytes;
+use tilefit_python::finding::rounded;
 
 use super::language::{Extent, Places, Site};
 use super::{Context, PlacedUnit};

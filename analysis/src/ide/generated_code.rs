@@ -1,10 +1,10 @@
 //! The C++ of the kernel under the cursor.
 
+use tilefit_python::diagnostics::Code;
+use tilefit_python::finding::Finding;
 use tilefit_syntax::TextRange;
 
 use crate::db::{self, Outcome};
-use crate::diagnostics::Code;
-use crate::memory::Finding;
 
 use super::{Context, PlacedUnit};
 

@@ -1,11 +1,11 @@
 //! What is known of the name under the cursor: by the language of its kernel, or of a word of the language itself.
 
+use tilefit_pypto::target::Space;
+use tilefit_python::element::Dtype;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::Expr;
 
 use crate::db;
-use crate::ir::Dtype;
-use crate::target::Space;
 
 use super::completion;
 use super::cursor_context::CursorContext;

@@ -5,10 +5,11 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::{Kernel, Operand, Origin, Role, Tiling, VarId, Why, visit};
-use crate::memory::{Plan, PlannedTile};
-use crate::ops::OpId;
-use crate::target::Space;
+use tilefit_pypto::ir::{Kernel, Operand, Role, Tiling, VarId, Why, visit};
+use tilefit_pypto::memory::{Plan, PlannedTile};
+use tilefit_pypto::ops::OpId;
+use tilefit_pypto::target::Space;
+use tilefit_python::finding::Origin;
 
 use super::language::{Extent, Places, Site};
 use super::{formatting, pypto};

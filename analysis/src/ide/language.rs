@@ -5,12 +5,15 @@
 
 use std::ops::Range;
 
+use tilefit_pypto::memory::OpenSearch;
+use tilefit_pypto::vocabulary;
+use tilefit_python::finding::Origin;
+use tilefit_python::finding::Status;
+use tilefit_python::vocabulary::Word;
 use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
 use crate::db::{Dumped, Unit};
-use crate::ir::Origin;
-use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
 
 use super::cursor_context::Dialect;
@@ -33,6 +36,12 @@ pub(crate) fn of(context: &Context<'_>, unit: Unit<'_>) -> &'static dyn Language
 
 pub(super) fn dialects() -> impl Iterator<Item = &'static Dialect> {
     LANGUAGES.into_iter().map(Language::dialect)
+}
+
+/// The row of a name in the vocabularies of all languages.
+pub(super) fn word(path: &str) -> Option<&'static Word> {
+    let words = || dialects().flat_map(|dialect| dialect.words);
+    vocabulary::word(path).or_else(|| words().find(|word| word.path == path))
 }
 
 pub(crate) trait Language: Sync {

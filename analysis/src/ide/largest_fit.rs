@@ -6,6 +6,10 @@ mod judged;
 
 use std::collections::BTreeMap;
 
+use tilefit_pypto::memory::Patience;
+use tilefit_python::diagnostics::Code;
+use tilefit_python::eval;
+use tilefit_python::work;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{BinaryOp, Expr, ExprId};
 
@@ -14,14 +18,10 @@ pub(crate) use constants::constants;
 pub use judged::{MemoryUse, Verdict};
 
 use crate::db;
-use crate::eval;
-use crate::memory::Patience;
-use crate::work;
 
 use super::diagnostics::{Diagnostic, configured};
 use super::speculative::{self, Concerned, Trials};
 use super::{CodeAction, Context, Effect, Fix, formatting};
-use crate::diagnostics::Code;
 
 use candidates::{Divisions, Form};
 use judged::{Outcome, TENSOR_MEMORY};

@@ -12,10 +12,10 @@ mod tests;
 pub mod text;
 
 use serde::Serialize;
+use tilefit_pypto::target::{Planner, Target};
 use tilefit_syntax::TextRange;
 
 use crate::project::Config;
-use crate::target::{Planner, Target};
 
 use super::confirmation::{self, Confirmation};
 use super::formatting::{amount, exact_amount, over, range, rounded_amount, shape};

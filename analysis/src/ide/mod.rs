@@ -46,6 +46,8 @@ mod traced;
 
 use std::sync::Arc;
 
+use tilefit_pypto::codegen::Sequenced;
+use tilefit_python::finding::{Node, Origin};
 use tilefit_syntax::ast::Spans;
 use tilefit_syntax::{Document, TextRange};
 
@@ -70,9 +72,7 @@ pub use planned_for::PlannedFor;
 pub use signature_help::{Signature, SignatureHelp};
 pub use symbols::{Symbol, SymbolKind};
 
-use crate::codegen::Sequenced;
 use crate::db::{self, Dumped, Outcome, Planned, SourceFile, Unit};
-use crate::ir::{Node, Origin};
 use crate::project::Config;
 
 use language::{Language, Standing, View};

@@ -159,7 +159,9 @@ mod tests {
     use expect_test::{Expect, expect};
     use tilefit_syntax::Document;
 
-    use crate::{Analysis, AnalysisHost, FileId};
+    use crate::Analysis;
+    use crate::AnalysisHost;
+    use crate::FileId;
 
     const KERNELS: &str = "\
 import pypto.language as pl

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use tilefit_pypto::coverage::Mark;
 use tilefit_syntax::TextRange;
 
-use crate::coverage::Mark;
 use crate::db::CameTo;
 
 use super::confirmation::{self, Confirmation};
@@ -340,10 +340,10 @@ fn space_plan((memory, packing): (Memory, Option<SpacePacking>)) -> (&'static st
 
 #[cfg(test)]
 mod tests {
+    use tilefit_python::diagnostics::{Code, Severity};
     use tilefit_syntax::Document;
 
     use crate::AnalysisHost;
-    use crate::diagnostics::{Code, Severity};
     use crate::project::Config;
 
     /// What is said of the kernels of a file, by code, under these severities.

@@ -3,8 +3,10 @@
 use proptest::prelude::*;
 use tilefit_syntax::{Document, TextRange};
 
+use crate::Analysis;
+use crate::AnalysisHost;
+use crate::FileId;
 use crate::ide::{CodeLens, HintDetails, InlayHint, LensText};
-use crate::{Analysis, AnalysisHost, FileId};
 
 const PYPTO: &str = "\
 import pypto.language as pl

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
+use tilefit_python::eval::{self, Binding};
 use tilefit_syntax::ast::{Ast, Clause, Expr, ExprId, Stmt, StmtId};
 use tilefit_syntax::names::{self, Usage};
 use tilefit_syntax::tokens;
@@ -12,7 +13,6 @@ use tilefit_syntax::{BlockKind, TextRange};
 
 use crate::db::imports;
 use crate::db::{self, SourceFile, Unit, Workspace};
-use crate::eval::{self, Binding};
 
 use super::Context;
 use super::cursor_context;

@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use tilefit_syntax::TextRange;
 
-use crate::ops::{self, OpId, OutputSpace, Preset, Shape, When};
-use crate::target::Target;
-use crate::vocabulary::{self, Word, WordKind};
+use tilefit_pypto::ops::{self, OpId, OutputSpace, Preset, Shape, When};
+use tilefit_pypto::target::Target;
+use tilefit_python::vocabulary::{Word, WordKind};
 
 use super::Context;
 use super::cursor_context::CursorContext;
+use super::language;
 use super::level::Level;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +56,7 @@ pub(super) fn of_callee(callee: &str, level: Level) -> Vec<Signature> {
     if !operations.is_empty() {
         return operations.iter().map(|meaning| of_operation(callee, *meaning)).collect();
     }
-    vocabulary::word(callee).filter(|word| word.kind == WordKind::Function).map(of_word).into_iter().collect()
+    language::word(callee).filter(|word| word.kind == WordKind::Function).map(of_word).into_iter().collect()
 }
 
 /// An operation that a name can mean.

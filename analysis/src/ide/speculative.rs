@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use salsa::{Durability, Setter as _};
+use tilefit_pypto::ir::Type;
+use tilefit_python::diagnostics::{Code, Severity};
+use tilefit_python::work::Limits;
 use tilefit_syntax::TextRange;
 
 use crate::db::imports;
 use crate::db::{self, AT_REST, Database, Plans, Searches, Settings, SourceFile, Workspace};
-use crate::diagnostics::{Code, Severity};
-use crate::ir::Type;
 use crate::project::Config;
-use crate::work::Limits;
 
 use super::{Context, PlacedUnit, diagnostics};
 

@@ -2,14 +2,15 @@
 //! operation works row by row, or element by element; what is in between is used nowhere else; and no tensor is both read and
 //! written, or written twice.
 
+use tilefit_pypto::ir::{Attr, AttrName, Call, Kernel, Operand, Scalar, Stmt, TileType, Type, VarId, visit};
+use tilefit_pypto::ops::{Category, OpId, Shape, Slot, Spread};
+use tilefit_python::diagnostics::Code;
+use tilefit_python::finding::Finding;
+use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId};
 
 use crate::db;
-use crate::diagnostics::Code;
-use crate::ir::{Attr, AttrName, Call, Kernel, Operand, Origin, Scalar, Stmt, TileType, Type, VarId, visit};
-use crate::memory::Finding;
-use crate::ops::{Category, OpId, Shape, Slot, Spread};
 
 use super::speculative::{self, Concerned, Edit, Said};
 use super::statements::Statements;

@@ -1,10 +1,10 @@
 //! Statements of a block as lines of its text, for what is shown and written between them.
 
+use tilefit_python::finding::{Node, Origin};
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Ast, StmtId};
 
 use super::PlacedUnit;
-use crate::ir::{Node, Origin};
 
 /// All offsets count from the start of the block.
 pub(super) struct Statements<'a> {

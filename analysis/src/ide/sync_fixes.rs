@@ -1,5 +1,9 @@
 //! Quick fixes for synchronisation that the author wrote: the missing half, the missing pair or barrier, the partner's pipes.
 
+use tilefit_pypto::codegen::sequence::{Order, OrderedBy, Pipe, Sync};
+use tilefit_pypto::codegen::{Change, Sequenced};
+use tilefit_python::diagnostics::Code;
+use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Expr, Stmt};
 
@@ -8,11 +12,7 @@ use super::diagnostics::{self, Diagnostic};
 use super::speculative::{self, Concerned};
 use super::statements::Statements;
 use super::{Context, PlacedUnit};
-use crate::codegen::sequence::{Order, OrderedBy, Pipe, Sync};
-use crate::codegen::{Change, Sequenced};
 use crate::db;
-use crate::diagnostics::Code;
-use crate::ir::Origin;
 
 type Edits = Vec<(TextRange, String)>;
 
@@ -236,12 +236,13 @@ mod tests {
     use std::path::Path;
 
     use expect_test::{Expect, expect};
+    use tilefit_pypto::codegen;
+    use tilefit_python::diagnostics::{Code, Severity};
     use tilefit_syntax::{Document, TextRange};
 
-    use crate::diagnostics::{Code, Severity};
+    use crate::AnalysisHost;
     use crate::ide::code_actions::{Effect, Fix};
     use crate::project::Config;
-    use crate::{AnalysisHost, codegen};
 
     const CODES: [Code; 4] = [Code::UnpairedFlag, Code::WrongPipe, Code::MissingSync, Code::EventsExhausted];
 

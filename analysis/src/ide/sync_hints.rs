@@ -1,11 +1,11 @@
 //! The flags and barriers that generated C++ gets, beside the statements that they order: `set MTE2 → V, EVENT_ID0`.
 
+use tilefit_pypto::codegen::Sequenced;
+use tilefit_pypto::codegen::sequence::{Instr, Order, OrderedBy};
 use tilefit_syntax::TextRange;
 
 use super::statements::Statements;
 use super::{Context, InlayHint, PlacedUnit};
-use crate::codegen::Sequenced;
-use crate::codegen::sequence::{Instr, Order, OrderedBy};
 use crate::db;
 
 /// More at one place are counted: copies of a loop's body share their source.

@@ -1,10 +1,10 @@
 //! Kernels that do not parse: Python reads none of their file then, and what is said of them rests on a part of their text.
 
+use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Expr, Stmt};
 
 use crate::db;
-use crate::ir::Origin;
 
 use super::cursor_context::dialect;
 use super::{Context, PlacedUnit};

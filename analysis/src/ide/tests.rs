@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use tilefit_syntax::Document;
 
+use crate::AnalysisHost;
+use crate::FileId;
 use crate::db::Database;
-use crate::{AnalysisHost, FileId};
 
 /// A host with the text, and where its cursor stands.
 pub(in crate::ide) fn open_at_cursor(text: &str) -> (AnalysisHost, FileId, usize) {
@@ -188,7 +189,8 @@ fn a_pair_of_kernels_is_checked_when_one_of_them_moves_other_tiles() {
     }
     let analysis = observed.host.snapshot();
     let diagnostics = analysis.diagnostics(observed.file).expect("no edit");
-    let is_said = |diagnostic: &crate::ide::Diagnostic| diagnostic.code == crate::diagnostics::Code::UnpairedTransfer;
+    let is_said =
+        |diagnostic: &crate::ide::Diagnostic| diagnostic.code == tilefit_python::diagnostics::Code::UnpairedTransfer;
     assert!(diagnostics.iter().any(is_said));
 }
 

@@ -4,9 +4,11 @@ use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::Dtype;
-use crate::vocabulary::{self, is_language};
-use crate::{lower, ops};
+use tilefit_pypto::lower;
+use tilefit_pypto::ops;
+use tilefit_pypto::vocabulary::{self, is_language};
+use tilefit_python::element::Dtype;
+use tilefit_python::vocabulary::WordKind;
 
 /// Names that are gone from the language. What they mean to a kernel is said where it is read.
 const LEGACY: [&str; 1] = ["auto_chunk"];
@@ -520,7 +522,7 @@ pub(super) fn params(path: &[&str]) -> Option<Vec<String>> {
     };
     let of_operations = ops::candidates(&name).iter().flat_map(|(_, op)| op.op().params).map(|param| param.name);
     let mut params: Vec<String> = of_operations.map(str::to_owned).collect();
-    if let Some(word) = vocabulary::word(&path.join(".")).filter(|word| word.kind == vocabulary::WordKind::Function) {
+    if let Some(word) = vocabulary::word(&path.join(".")).filter(|word| word.kind == WordKind::Function) {
         params.extend(word.param_names().map(str::to_owned));
     }
     (!params.is_empty()).then_some(params)

@@ -1,8 +1,8 @@
 use expect_test::{Expect, expect};
+use tilefit_python::diagnostics::Code;
 use tilefit_syntax::Document;
 
 use crate::AnalysisHost;
-use crate::diagnostics::Code;
 
 /// Prints what is said of names in the first of the files, and whether its kernels are exact.
 #[track_caller]

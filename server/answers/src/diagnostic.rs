@@ -7,9 +7,9 @@ use ls_types::{
     DocumentDiagnosticReportResult, FullDocumentDiagnosticReport, Location, NumberOrString,
     RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport, UnchangedDocumentDiagnosticReport,
 };
-use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::Elsewhere;
 use tilefit_analysis::{Cancellable, ide};
+use tilefit_python::diagnostics::{Code, Severity};
 use tilefit_syntax::TextRange;
 
 use crate::notebook::Cell;

@@ -9,7 +9,7 @@ use tilefit_analysis::ide::memory_map::scale::Scale;
 use tilefit_analysis::ide::memory_map::{Totals, Trial};
 use tilefit_analysis::ide::{KernelConfigurations, MemoryMap};
 use tilefit_analysis::project::Config;
-use tilefit_analysis::target::{Planner, Target};
+use tilefit_pypto::target::{Planner, Target};
 
 pub const VIEW_FILE_TEXT: &str = "tilefit/viewFileText";
 

@@ -19,12 +19,12 @@ use ls_types::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tilefit_analysis::memory::{OpenSearch, Patience};
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_answers::convert::path_of;
 use tilefit_answers::ext::{MemoryMapNotification, MemoryMapParams, WATCH_MEMORY_MAP};
 use tilefit_answers::panics::panic_message;
 use tilefit_answers::{self as answers, Abilities, LastWhole, Notebooks, View, Watches, capabilities, editor_settings};
+use tilefit_pypto::memory::{OpenSearch, Patience};
 use tilefit_syntax::{Document, LineCol, PositionEncoding};
 
 use files::Files;

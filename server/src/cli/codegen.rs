@@ -2,9 +2,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tilefit_analysis::codegen::{Insertion, prelude};
 use tilefit_analysis::ide::GeneratedCode;
 use tilefit_analysis::project::Config;
+use tilefit_pypto::codegen::{Insertion, prelude};
 use tilefit_syntax::Document;
 
 use super::Planning;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tilefit_analysis::ide::KernelConfigurations;
 use tilefit_analysis::ide::configurations::{ConfigurationView, OnDevice};
 use tilefit_analysis::project::Config;
-use tilefit_analysis::triton::device::Arch;
+use tilefit_gpu::device::Arch;
 
 use super::Planning;
 use super::columns::aligned;

@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-use tilefit_analysis::diagnostics::Code;
+use tilefit_python::diagnostics::Code;
 
 use super::columns::aligned;
 use crate::terminal::{fail, print};

@@ -2,8 +2,8 @@
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use tilefit_analysis::diagnostics::Severity;
 use tilefit_analysis::ide::{Diagnostic, RelatedRange};
+use tilefit_python::diagnostics::Severity;
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 
 use crate::notebook::in_cell;

@@ -6,10 +6,10 @@
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
-use tilefit_analysis::diagnostics::Code;
 use tilefit_analysis::project::{SETTINGS, SEVERITIES, Shape};
-use tilefit_analysis::target::Space;
-use tilefit_analysis::triton::device::Arch;
+use tilefit_gpu::device::Arch;
+use tilefit_pypto::target::Space;
+use tilefit_python::diagnostics::Code;
 
 use crate::terminal::print;
 

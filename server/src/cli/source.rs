@@ -7,9 +7,9 @@ use std::sync::atomic::AtomicBool;
 
 use tilefit_analysis::confirm::{Answered, KernelsAsked};
 use tilefit_analysis::ide::PlacedQuestion;
-use tilefit_analysis::memory::{OpenSearch, Patience};
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
+use tilefit_pypto::memory::{OpenSearch, Patience};
 use tilefit_syntax::{Document, LineCol, PositionEncoding};
 
 use super::which::Kernels;

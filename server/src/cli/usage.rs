@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use annotate_snippets::renderer::{AnsiColor, Effects, Style};
-use tilefit_analysis::finding::{Status, rounded};
 use tilefit_analysis::ide::plan_view::{Bounds, SpacePlan};
 use tilefit_analysis::ide::{KernelSummary, bytes};
+use tilefit_python::finding::{Status, rounded};
 
 use crate::notebook::in_cell;
 use crate::terminal::plain;

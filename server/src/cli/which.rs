@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
-use tilefit_analysis::spelling::did_you_mean;
+use tilefit_python::spelling::did_you_mean;
 
 /// Kernels by their names.
 #[derive(clap::Args, Clone, Default)]

@@ -34,7 +34,7 @@ struct Arguments {
     /// Kinds of differences that are made smaller and written, the most frequent ones first
     #[arg(long, default_value_t = 20)]
     minimise: usize,
-    /// A table of what was compared (analysis/src/coverage/compared.csv), to which what equal plans use is added
+    /// A table of what was compared (analysis/pypto/src/coverage/compared.csv), to which what equal plans use is added
     #[arg(long)]
     coverage: Option<PathBuf>,
     /// Print the kernel of this index, and do not ask the compiler

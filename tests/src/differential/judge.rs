@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::Value as Json;
-use tilefit_analysis::coverage::{Mark, Setting};
-use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::plan_view::TilePlan;
 use tilefit_analysis::ide::{Diagnostic, KernelPlan};
 use tilefit_analysis::project::Config;
-use tilefit_analysis::target::{Planner, Target};
 use tilefit_analysis::{AnalysisHost, FileId};
+use tilefit_pypto::coverage::{Mark, Setting};
+use tilefit_pypto::target::{Planner, Target};
+use tilefit_python::diagnostics::{Code, Severity};
 use tilefit_syntax::Document;
 use tilefit_syntax::ast::last_name;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tilefit_analysis::coverage::Mark;
+use tilefit_pypto::coverage::Mark;
 
 use super::judge::{Configuration, Kind, Verdict};
 

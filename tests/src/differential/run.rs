@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tilefit_analysis::coverage::{self, By};
+use tilefit_pypto::coverage::{self, By};
 
 use super::files;
 use super::generator::{self, sizes};

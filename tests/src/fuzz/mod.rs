@@ -16,8 +16,8 @@ use std::thread;
 use std::time::Duration;
 use std::{fs, panic};
 
-use tilefit_analysis::diagnostics::Code;
 use tilefit_analysis::{Analysis, FileId};
+use tilefit_python::diagnostics::Code;
 use tilefit_syntax::TextRange;
 
 use crate::mutation;

@@ -1,6 +1,6 @@
 //! Arrays of any rank, in the element types of the language.
 
-use tilefit_analysis::ir::Dtype;
+use tilefit_python::element::Dtype;
 
 /// An element that nothing was written to, or that lies beside the valid part.
 pub const UNDEFINED: f64 = f64::NAN;

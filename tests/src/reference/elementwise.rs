@@ -1,6 +1,7 @@
 //! Arithmetic, comparison, selection, casts and broadcasts: an element of the result from those at its place.
 
-use tilefit_analysis::ir::{AttrName, Dtype};
+use tilefit_pypto::ir::AttrName;
+use tilefit_python::element::Dtype;
 
 use super::array::{Array, UNDEFINED, rounded};
 use super::operation::Operation;

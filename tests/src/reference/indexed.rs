@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tilefit_analysis::ir::{AttrName, Dtype};
+use tilefit_pypto::ir::AttrName;
+use tilefit_python::element::Dtype;
 
 use super::array::{Array, UNDEFINED, each_index};
 use super::operation::Operation;

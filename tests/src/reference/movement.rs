@@ -2,7 +2,7 @@
 
 use std::cell::Ref;
 
-use tilefit_analysis::ir::AttrName;
+use tilefit_pypto::ir::AttrName;
 
 use super::array::{Array, UNDEFINED, each_index};
 use super::operation::Operation;

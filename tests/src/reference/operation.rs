@@ -1,7 +1,8 @@
 //! One operation with its operands, and what the families of operations share.
 
-use tilefit_analysis::ir::{Attr, AttrName, Call, Dtype, Pad};
-use tilefit_analysis::ops::{Category, Op, OpId, View};
+use tilefit_pypto::ir::{Attr, AttrName, Call};
+use tilefit_pypto::ops::{Category, Op, OpId, View};
+use tilefit_python::element::{Dtype, Pad};
 
 use super::array::{Array, each_index, rounded};
 use super::statements::fresh;

@@ -1,6 +1,6 @@
 //! Matrix products, page by page where there are more than two axes.
 
-use tilefit_analysis::ir::AttrName;
+use tilefit_pypto::ir::AttrName;
 
 use super::array::{Array, UNDEFINED};
 use super::operation::Operation;

@@ -1,6 +1,7 @@
 //! Scalar expressions: integers of 64 bits, floats in double precision, division that floors.
 
-use tilefit_analysis::ir::{Dtype, Scalar, ScalarBinary, ScalarUnary};
+use tilefit_pypto::ir::{Scalar, ScalarBinary, ScalarUnary};
+use tilefit_python::element::Dtype;
 
 use super::array::rounded;
 use super::statements::Machine;

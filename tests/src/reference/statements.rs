@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tilefit_analysis::ir::{Call, Carry, For, If, Kernel, Operand, Scalar, Stmt, Type, Value as Bound, VarId, While};
+use tilefit_pypto::ir::{Call, Carry, For, If, Kernel, Operand, Scalar, Stmt, Type, Value as Bound, VarId, While};
 
 use super::array::Array;
 use super::operation::{self, Made};

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
-use tilefit_analysis::codegen;
-use tilefit_analysis::diagnostics::Severity;
-use tilefit_analysis::ir::Kernel;
-use tilefit_analysis::memory::{Plan, PlannedTile};
-use tilefit_analysis::target::Target;
+use tilefit_pypto::codegen;
+use tilefit_pypto::ir::Kernel;
+use tilefit_pypto::memory::{Plan, PlannedTile};
+use tilefit_pypto::target::Target;
+use tilefit_python::diagnostics::Severity;
 
 use crate::host::{compiled, compiled_for, files, written};
 use crate::library::Library;

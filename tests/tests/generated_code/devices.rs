@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use tilefit_analysis::codegen::{self, Options, model};
-use tilefit_analysis::ir::Type;
+use tilefit_pypto::codegen::{self, Options, model};
+use tilefit_pypto::ir::Type;
 
 use crate::host::{c_type, pascal, planned};
 use crate::library::compile_and_run;

@@ -5,12 +5,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
-use tilefit_analysis::codegen::{self, Options};
-use tilefit_analysis::ir::{Dtype, Kernel, Scalar, Type};
-use tilefit_analysis::lower::Module;
-use tilefit_analysis::memory::{self, Plan};
-use tilefit_analysis::passes;
-use tilefit_analysis::target::{Planner, Target};
+use tilefit_pypto::codegen::{self, Options};
+use tilefit_pypto::ir::{Kernel, Scalar, Type};
+use tilefit_pypto::lower::Module;
+use tilefit_pypto::memory::{self, Plan};
+use tilefit_pypto::passes;
+use tilefit_pypto::target::{Planner, Target};
+use tilefit_python::element::Dtype;
 
 use crate::array::Array;
 use crate::library::{Source, namespace, unexplained};

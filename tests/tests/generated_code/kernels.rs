@@ -331,7 +331,7 @@ fn tensors_in_boxes_are_read_and_written_by_the_box() {
         ("x = pl.load(b, [0, 0], [32, 64], transpose=True)", "is stored column by column (DN), but `x` in Vec is not"),
     ] {
         let (kernel, plan) = planned(&program(params, &format!("{access}\nreturn out"))).remove(0);
-        let findings = tilefit_analysis::codegen::generate(&kernel, &plan).findings;
+        let findings = tilefit_pypto::codegen::generate(&kernel, &plan).findings;
         assert!(findings.iter().any(|finding| finding.message.ends_with(why)), "{why}: {findings:?}");
     }
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tilefit_analysis::codegen;
-use tilefit_analysis::target::Target;
+use tilefit_pypto::codegen;
+use tilefit_pypto::target::Target;
 
 use crate::host::root;
 

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use tilefit_analysis::codegen::{self, Options};
-use tilefit_analysis::ir::{
-    Dtype, Kernel, Operand, Scalar, Stmt, TensorLayout, TensorType, Type, Value as Bound, VarId,
-};
-use tilefit_analysis::memory::Plan;
-use tilefit_analysis::ops::{Category, OpId};
-use tilefit_analysis::target::Target;
+use tilefit_pypto::codegen::{self, Options};
+use tilefit_pypto::ir::{Kernel, Operand, Scalar, Stmt, TensorLayout, TensorType, Type, Value as Bound, VarId};
+use tilefit_pypto::memory::Plan;
+use tilefit_pypto::ops::{Category, OpId};
+use tilefit_pypto::target::Target;
+use tilefit_python::element::Dtype;
 use tilefit_tests::reference::array::{Array, rounded};
 use tilefit_tests::reference::{self, Conditioning, Number, Shared, Value};
 

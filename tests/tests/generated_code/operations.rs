@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use tilefit_analysis::ir::{Stmt, Value};
-use tilefit_analysis::ops::OPS;
-use tilefit_analysis::target::Target;
+use tilefit_pypto::ir::{Stmt, Value};
+use tilefit_pypto::ops::OPS;
+use tilefit_pypto::target::Target;
 
 use crate::array::Array;
 use crate::cores::{both_ways, through_memory};
@@ -734,6 +734,6 @@ fn findings_of(product: &str, k: usize) -> Vec<String> {
          {product}out = pl.store(z, [0, 0], out)\nreturn out"
     );
     let (kernel, plan) = planned_for(&program(&params, &body), Target::Ascend950).remove(0);
-    let findings = tilefit_analysis::codegen::generate(&kernel, &plan).findings;
+    let findings = tilefit_pypto::codegen::generate(&kernel, &plan).findings;
     findings.into_iter().map(|finding| finding.message).collect::<Vec<String>>()
 }

@@ -1,7 +1,7 @@
 //! First values that loops overwrite: kernels that are warned of compute something else than they say, and do not after the fix that the
 //! warning names. Recorded kernels in which nothing shows it get a store of what they read too late.
 
-use tilefit_analysis::diagnostics::Code;
+use tilefit_python::diagnostics::Code;
 
 use crate::host::{compiled, files, written};
 use crate::kernels::program;

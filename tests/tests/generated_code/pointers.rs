@@ -1,7 +1,7 @@
 //! Tensors that a branch chooses, that a loop carries, and that change places from one iteration to the next.
 
 use serde_json::json;
-use tilefit_analysis::codegen;
+use tilefit_pypto::codegen;
 
 use crate::array::Array;
 use crate::host::{Batch, Inputs, Run, planned};

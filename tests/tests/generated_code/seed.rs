@@ -1,6 +1,6 @@
 //! Forms of the seed's listings that do not compile or do not run, beside those that are written instead.
 
-use tilefit_analysis::codegen::{Options, generate_as};
+use tilefit_pypto::codegen::{Options, generate_as};
 
 use crate::host::{MAIN, Run, planned};
 use crate::kernels::program;

@@ -2,17 +2,16 @@
 //! is said of a kernel, its MLIR, its hover, or the stages themselves.
 
 use serde_json::Value;
-use tilefit_analysis::diagnostics::Severity;
-use tilefit_analysis::eval::{Argument, Constant, Imports, Scope};
 use tilefit_analysis::ide::{Diagnostic, KernelPlan};
-use tilefit_analysis::tlx::kernel::{GroupId, Pair};
-use tilefit_analysis::tlx::language::{self, Dtype, Storage};
-use tilefit_analysis::tlx::rewriting::Rewriting;
-use tilefit_analysis::tlx::sizes::{self, Sized};
-use tilefit_analysis::tlx::tree::Tree;
-use tilefit_analysis::tlx::{BufferId, Rules, offsets};
-use tilefit_analysis::triton;
 use tilefit_analysis::{Analysis, AnalysisHost, FileId};
+use tilefit_gpu::tlx::kernel::{GroupId, Pair};
+use tilefit_gpu::tlx::language::{self, Dtype, Storage};
+use tilefit_gpu::tlx::rewriting::Rewriting;
+use tilefit_gpu::tlx::sizes::{self, Sized};
+use tilefit_gpu::tlx::tree::Tree;
+use tilefit_gpu::tlx::{BufferId, Rules, offsets};
+use tilefit_python::diagnostics::Severity;
+use tilefit_python::eval::{Argument, Constant, Imports, Scope};
 use tilefit_syntax::Document;
 
 use super::cases;
@@ -201,9 +200,9 @@ def kernel():
     assert_eq!(derived["physical_extent"], extent);
 }
 
-fn read(text: &str) -> tilefit_analysis::tlx::Kernel {
-    use tilefit_analysis::tlx::front;
-    use tilefit_analysis::triton::scenario::Scenario;
+fn read(text: &str) -> tilefit_gpu::tlx::Kernel {
+    use tilefit_gpu::scenario::Scenario;
+    use tilefit_gpu::tlx::front;
 
     let parse = |text: &str| tilefit_syntax::ast::parse(&Document::new(text).blocks()[0].source).0;
     let mut imports = Imports::default();
@@ -223,12 +222,12 @@ impl Scope for Names<'_> {
 
     fn language_name(&self, path: &[&str]) -> Option<Constant> {
         let canonical = language::canonical(self.0, path)?;
-        triton::language::name(&canonical).or_else(|| language::name(&canonical))
+        tilefit_gpu::language::name(&canonical).or_else(|| language::name(&canonical))
     }
 
     fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
         let canonical = language::canonical(self.0, path)?;
-        triton::language::call(&canonical, arguments).or_else(|| language::call(&canonical, arguments))
+        tilefit_gpu::language::call(&canonical, arguments).or_else(|| language::call(&canonical, arguments))
     }
 }
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use tilefit_python::eval::{self, Constant};
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Arg, Ast, ExprId, Stmt, StmtId};
 
 use super::super::{Name, SourceFile, Unit, module_called, module_file, syntax, units};
 use super::{Host, LONGEST_WAY, is_class, unknown};
-use crate::eval::{self, Constant};
 
 /// What attributes of classes turned out to be, each with what it is while it is found out.
 #[derive(Default)]

@@ -1,9 +1,11 @@
 //! What is found in functions of other files that are put in place of calls: it is said where it is written, once, with the calls that
 //! lead there.
 
+use tilefit_pypto::ir::{Inlined, Kernel};
+use tilefit_python::finding::{Node, Origin};
+
 use crate::db::{self, FileId, Workspace};
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::{Inlined, Kernel, Node, Origin};
 
 use super::{Diagnostic, Elsewhere, RelatedRange};
 

@@ -1,5 +1,9 @@
 //! What is known of a name in a kernel of Gluon or plain Triton.
 
+use tilefit_gpu::assumed;
+use tilefit_gpu::plan::Occupant;
+use tilefit_gpu::trace::Dialect;
+use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 
 use crate::db::{self, JitKernel, TracedKernel};
@@ -8,10 +12,6 @@ use crate::ide::hover::{Hover, name_at};
 use crate::ide::traced::hover::{assumptions, occupancy, place, sharers};
 use crate::ide::traced::{placed_at, scenarios, title};
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::Origin;
-use crate::triton::assumed;
-use crate::triton::plan::Occupant;
-use crate::triton::trace::Dialect;
 
 /// What is known of the kernel or the buffer whose name is at `offset`.
 pub(super) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel, offset: usize) -> Option<Hover> {

@@ -7,19 +7,20 @@ mod possible;
 
 use std::ops::Range;
 
+use tilefit_gpu::device::Compiler;
+use tilefit_gpu::plan::Placed;
+use tilefit_gpu::trace;
+use tilefit_gpu::vocabulary;
+use tilefit_pypto::memory::OpenSearch;
+use tilefit_python::diagnostics::{Code, Severity};
+use tilefit_python::finding::Finding;
+use tilefit_python::finding::Status;
+use tilefit_python::finding::{Origin, Reason};
 use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
 use crate::db::{self, Dumped, JitKernel, ScenarioTable, TracedKernel, Unit};
-use crate::diagnostics::{Code, Severity};
-use crate::finding::Finding;
-use crate::ir::{Origin, Reason};
-use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
-use crate::triton::device::Compiler;
-use crate::triton::plan::Placed;
-use crate::triton::trace;
-use crate::vocabulary;
 
 use super::code_actions::suggested_names;
 use super::cursor_context::Dialect;

@@ -2,15 +2,16 @@
 
 use std::fmt::Write;
 
+use tilefit_gpu::assumed;
+use tilefit_gpu::scenario::Scenario;
+use tilefit_python::diagnostics::Code;
+use tilefit_python::eval::Constant;
+
 use crate::db::{self, CameTo, JitKernel, Unit, Verdict, Weighed};
-use crate::diagnostics::Code;
-use crate::eval::Constant;
 use crate::ide::diagnostics::Diagnostic;
 use crate::ide::traced::lens::{self, InForce};
 use crate::ide::traced::scenarios::display;
 use crate::ide::{Context, PlacedUnit, formatting};
-use crate::triton::assumed;
-use crate::triton::scenario::Scenario;
 
 /// Lines of the table in a hover.
 const MOST_LINES: usize = 24;

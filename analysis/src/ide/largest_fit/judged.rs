@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use tilefit_pypto::ir::Type;
+use tilefit_python::diagnostics::{Code, Severity};
+use tilefit_python::finding::Status;
+
 use crate::db::{self, CameTo, Verdict as OfScenario};
-use crate::diagnostics::{Code, Severity};
-use crate::finding::Status;
 use crate::ide::language::{Amount, KernelView, Memory};
 use crate::ide::plan_view::ScenarioView;
 use crate::ide::speculative::Concerned;
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::Type;
 
 /// Whether every memory of the kernels fits.
 #[derive(Debug, Clone, PartialEq, Eq)]

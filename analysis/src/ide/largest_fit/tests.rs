@@ -4,7 +4,9 @@ use expect_test::{Expect, expect};
 use tilefit_syntax::Document;
 
 use super::*;
-use crate::{Analysis, AnalysisHost, FileId};
+use crate::Analysis;
+use crate::AnalysisHost;
+use crate::FileId;
 
 fn open(text: &str) -> (Analysis, FileId) {
     let mut host = AnalysisHost::new();

@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
+use tilefit_pypto::ir::{BodyCopy, Part};
+
 use super::{CopyMark, Step};
-use crate::ir::{BodyCopy, Part};
 
 /// A moment at which something begins or ends, and the statement that it is in.
 pub(in crate::ide) struct Moment<'n> {

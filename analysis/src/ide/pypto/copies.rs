@@ -1,11 +1,11 @@
 //! The tiles that one definition becomes: one, or one in each copy of a loop's body. A name is told with all of them wherever it stands.
 
 use rustc_hash::FxHashMap;
+use tilefit_pypto::memory::{Plan, PlannedTile};
+use tilefit_pypto::target::Space;
+use tilefit_python::finding::Origin;
 
 use crate::ide::language::{Extent, Placement, Places, Site};
-use crate::ir::Origin;
-use crate::memory::{Plan, PlannedTile};
-use crate::target::Space;
 
 /// A tile, and those of the same definition that are of its kind.
 pub(super) struct Copies<'p> {

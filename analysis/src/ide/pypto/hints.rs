@@ -1,11 +1,11 @@
 //! The tiles of a kernel that have a hint, and what there is to one.
 
 use rustc_hash::FxHashSet;
+use tilefit_pypto::ir::{Role, Why};
+use tilefit_pypto::memory::{Plan, PlannedTile};
 use tilefit_syntax::TextRange;
 
 use crate::db::Outcome;
-use crate::ir::{Role, Why};
-use crate::memory::{Plan, PlannedTile};
 
 use super::copies::{self, Copies};
 use super::hover;

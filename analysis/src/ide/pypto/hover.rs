@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
+use tilefit_pypto::coverage::Mark;
+use tilefit_pypto::ir::{Kernel, Why};
+use tilefit_pypto::memory::{BufferId, Crossings, Plan, PlannedTile};
+use tilefit_pypto::target::{COMPILER, Planner, Space};
+use tilefit_python::eval::Constant;
+use tilefit_python::finding::Status;
 use tilefit_syntax::TextRange;
 
-use crate::coverage::Mark;
 use crate::db::{self, Outcome};
-use crate::eval::Constant;
-use crate::ir::{Kernel, Why};
-use crate::memory::{BufferId, Crossings, Plan, PlannedTile, Status};
-use crate::target::{COMPILER, Planner, Space};
 
 use super::copies::Copies;
 use crate::ide::hover::name_at;

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use tilefit_pypto::memory::{Plan, SpaceUse};
+use tilefit_python::finding::Status;
+
 use crate::db::{self, Dumped, Outcome, Unit};
 use crate::ide::{Context, formatting};
-use crate::memory::{Plan, SpaceUse, Status};
 
 /// The plans of each of some kernels that stand in a unit, two where one works on both cores; with their index among those of the unit.
 pub(super) fn outcomes<'db>(

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use tilefit_pypto::memory::{Buffer, BufferId, Order, Plan, PlannedTile, SpaceUse};
+
 use crate::db::Outcome;
 use crate::ide::{Context, PlacedUnit, formatting};
-use crate::memory::{Buffer, BufferId, Order, Plan, PlannedTile, SpaceUse};
 
 use super::names::Names;
 use crate::ide::memory_map::steps::{Change, Moment, Time};

@@ -15,15 +15,17 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use tilefit_pypto::ir::Role;
+use tilefit_pypto::memory::{OpenSearch, Plan, PlannedTile};
+use tilefit_pypto::target::Space;
+use tilefit_pypto::vocabulary;
+use tilefit_python::finding::Origin;
+use tilefit_python::finding::Status;
 use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
 use crate::db::{self, Dumped, Outcome, Unit};
-use crate::ir::{Origin, Role};
-use crate::memory::{OpenSearch, Plan, PlannedTile, Status};
 use crate::project::Config;
-use crate::target::Space;
-use crate::vocabulary;
 
 use super::cursor_context::Dialect;
 use super::diagnostics::{self, Diagnostic};

@@ -1,14 +1,15 @@
 //! How the tiles of a kernel are called for a reader: by the name that the source gives, and which copy of a loop's body they are of.
 
 use rustc_hash::FxHashMap;
+use tilefit_pypto::ir::{BodyCopy, Kernel, Part, Role};
+use tilefit_pypto::memory::{Order, Plan, PlannedTile};
+use tilefit_python::finding::{Node, Origin};
 use tilefit_syntax::ast::{Ast, ExprId, Stmt, StmtId};
 
 use crate::db::{self, Outcome};
 use crate::ide::memory_map::CopyMark;
 use crate::ide::memory_map::steps::mark;
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::{BodyCopy, Kernel, Node, Origin, Part, Role};
-use crate::memory::{Order, Plan, PlannedTile};
 
 /// The names of all tiles of a plan, in its order.
 pub(super) struct Names {

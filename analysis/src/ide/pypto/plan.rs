@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use tilefit_pypto::coverage::Mark;
+use tilefit_pypto::ir::Role;
+use tilefit_pypto::memory::{Order, Plan, PlannedTile, SpaceUse, Trouble, Witness};
+use tilefit_pypto::target::{COMPILER, Planner, Space, Target};
+
 use super::names::Names;
 use crate::confirm::{Asked, Question};
-use crate::coverage::Mark;
 use crate::db::{self, Outcome};
 use crate::ide::memory_map::CopyMark;
 use crate::ide::plan_view::{Details, FixesView, PeakView, SpacePacking, TilePlan, TroubleView, WitnessView};
 use crate::ide::{Context, PlacedUnit, formatting};
-use crate::ir::Role;
-use crate::memory::{Order, Plan, PlannedTile, SpaceUse, Trouble, Witness};
-use crate::target::{COMPILER, Planner, Space, Target};
 
 pub(super) fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome, plan: &Plan) -> Details {
     let names = Names::of(context, placed, outcome, plan);

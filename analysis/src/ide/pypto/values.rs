@@ -1,9 +1,10 @@
 //! What the names of PyPTO kernels stand for, as far as completion tells it.
 
+use tilefit_pypto::ir::{Kernel, Type};
+
 use crate::db::{self, Unit};
 use crate::ide::Context;
 use crate::ide::language::{Value, ValueKind, Values};
-use crate::ir::{Kernel, Type};
 
 pub(super) fn values<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>> {
     let kernels: Vec<&Kernel> = db::source_kernels(context.db, unit).collect();

@@ -2,13 +2,15 @@
 //!
 //! Work is counted in steps ([`work`]), so that the test says the same on every machine.
 
+use tilefit_python::work::{self, Limits};
 use tilefit_syntax::{Document, TextRange};
 
+use crate::Analysis;
+use crate::AnalysisHost;
+use crate::FileId;
 use crate::ide::language;
 use crate::ide::memory_map::Trial;
 use crate::project::Config;
-use crate::work::{self, Limits};
-use crate::{Analysis, AnalysisHost, FileId};
 
 /// Something that kernels are made of, of which a text may hold any number.
 pub(crate) struct Construct {

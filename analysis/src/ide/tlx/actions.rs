@@ -1,22 +1,22 @@
 //! What an editor offers in a TLX kernel: to look at its MLIR, and to fix what the findings name. A fix that moves buffers is planned
 //! before it is offered.
 
+use tilefit_gpu::tlx::kernel::{Buffer, BufferKind, Element, GroupId, GroupKind, Kernel, Layout, Pair};
+use tilefit_gpu::tlx::language::{self, Dtype, Storage};
+use tilefit_gpu::tlx::tree::{Node, Tree};
+use tilefit_gpu::tlx::{self, Backing, BufferId, SpecId};
+use tilefit_python::diagnostics::{Code, Severity};
+use tilefit_python::eval::Imports;
+use tilefit_python::finding::Finding;
+use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Stmt, StmtId};
 
 use crate::db::{self, TlxKernel};
-use crate::diagnostics::{Code, Severity};
-use crate::eval::Imports;
 use crate::ide::code_actions::{CodeAction, Effect, Fix};
 use crate::ide::diagnostics::{Diagnostic, found};
 use crate::ide::traced::actions::scenario_comment;
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::Origin;
-use crate::memory::Finding;
-use crate::tlx::kernel::{Buffer, BufferKind, Element, GroupId, GroupKind, Kernel, Layout, Pair};
-use crate::tlx::language::{self, Dtype, Storage};
-use crate::tlx::tree::{Node, Tree};
-use crate::tlx::{self, Backing, BufferId, SpecId};
 
 pub(super) fn actions(
     context: &Context<'_>,

@@ -2,19 +2,19 @@
 
 use std::fmt::Write;
 
+use tilefit_gpu::tlx::kernel::{Buffer, BufferKind, Known, Spec};
+use tilefit_gpu::tlx::plan::MOST_RANGES;
+use tilefit_gpu::tlx::{Backing, BufferId, SpecId, advice};
+use tilefit_python::eval::Constant;
+use tilefit_python::finding::{Origin, Reason};
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::Expr;
 
 use crate::db::{self, TlxKernel};
-use crate::eval::Constant;
 use crate::ide::hover::Hover;
 use crate::ide::traced;
 use crate::ide::traced::hover::{assumptions, occupancy};
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::{Origin, Reason};
-use crate::tlx::kernel::{Buffer, BufferKind, Known, Spec};
-use crate::tlx::plan::MOST_RANGES;
-use crate::tlx::{Backing, BufferId, SpecId, advice};
 
 use super::names::{self, Named, What};
 use super::title;

@@ -1,11 +1,11 @@
 //! The memory operations of a kernel as MLIR after each step of its compiler.
 
+use tilefit_gpu::tlx::mlir;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::ExprId;
 
 use crate::db::TlxKernel;
 use crate::ide::{Context, LoweredIr, PlacedUnit};
-use crate::tlx::mlir;
 
 /// With the range of the kernel.
 pub(super) fn lowered_ir(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> (TextRange, LoweredIr) {

@@ -1,12 +1,13 @@
 //! The map of a TLX kernel: its allocations one after the other, and within each spec the buffers at their offsets.
 
+use tilefit_gpu::tensor_memory::requested_columns;
+use tilefit_gpu::tlx::footprint::{Footprint, Halves, Owner};
+use tilefit_gpu::tlx::language::Storage;
+use tilefit_gpu::tlx::{Backing, BufferId};
+use tilefit_python::finding::Origin;
+
 use crate::db::TlxKernel;
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::Origin;
-use crate::tlx::footprint::{Footprint, Halves, Owner};
-use crate::tlx::language::Storage;
-use crate::tlx::{Backing, BufferId};
-use crate::triton::tensor_memory::requested_columns;
 
 use crate::ide::memory_map::{BoxMap, BufferKind, BufferMap, Down, Drawing, SpaceMap, Step, TileMap, merged, without};
 

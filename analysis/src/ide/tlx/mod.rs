@@ -10,21 +10,22 @@ mod names;
 
 use std::ops::Range;
 
+use tilefit_gpu::assumed::Assumed;
+use tilefit_gpu::plan::{Occupant, Placed};
+use tilefit_gpu::tensor_memory::requested_columns;
+use tilefit_gpu::tlx::language::{canonical, has_tlx};
+use tilefit_gpu::tlx::plan::PlacedBuffer;
+use tilefit_gpu::tlx::{Backing, BufferId, SpecId};
+use tilefit_gpu::vocabulary;
+use tilefit_pypto::memory::OpenSearch;
+use tilefit_python::diagnostics::Code;
+use tilefit_python::finding::Origin;
+use tilefit_python::finding::Status;
 use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
 use crate::db::{self, Dumped, ScenarioTable, TlxKernel, TracedKernel, Unit};
-use crate::diagnostics::Code;
-use crate::ir::Origin;
-use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
-use crate::tlx::language::{canonical, has_tlx};
-use crate::tlx::plan::PlacedBuffer;
-use crate::tlx::{Backing, BufferId, SpecId};
-use crate::triton::assumed::Assumed;
-use crate::triton::plan::{Occupant, Placed};
-use crate::triton::tensor_memory::requested_columns;
-use crate::vocabulary;
 
 use super::code_actions::suggested_names;
 use super::cursor_context::Dialect;

@@ -1,12 +1,12 @@
 //! What a name in a TLX kernel stands for, and what shares its memory.
 
+use tilefit_gpu::tlx::footprint::Owner;
+use tilefit_gpu::tlx::{BufferId, SpecId};
 use tilefit_syntax::TextRange;
 
 use crate::db::TlxKernel;
 use crate::ide::hover::name_at;
 use crate::ide::{Context, PlacedUnit};
-use crate::tlx::footprint::Owner;
-use crate::tlx::{BufferId, SpecId};
 
 pub(super) struct Named<'a> {
     pub(super) range: TextRange,

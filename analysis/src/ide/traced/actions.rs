@@ -1,13 +1,13 @@
 //! What an editor offers in a kernel of a GPU, whatever its language.
 
+use tilefit_gpu::scenario;
+use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 
 use crate::ide::code_actions::{CodeAction, Effect, Fix};
 use crate::ide::diagnostics::Diagnostic;
 use crate::ide::language::Missing;
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::Origin;
-use crate::triton::scenario;
 
 /// A comment above the kernel with all that is `needed`: names and examples of their values. Where there is one, the values are added to it.
 pub(in crate::ide) fn missing_values(

@@ -1,14 +1,14 @@
 //! What a scenario comment says in vain, and what was meant.
 
+use tilefit_gpu::scenario;
+use tilefit_gpu::scenario_slips::{Slip, slips};
+use tilefit_python::diagnostics::Code;
 use tilefit_syntax::TextRange;
 
 use crate::db;
-use crate::diagnostics::Code;
 use crate::ide::code_actions::{CodeAction, Effect, Fix};
 use crate::ide::diagnostics::{Diagnostic, plain};
 use crate::ide::{Context, PlacedUnit};
-use crate::triton::scenario;
-use crate::triton::scenario_slips::{Slip, slips};
 
 pub(in crate::ide) fn diagnostics(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
     found(context, placed).into_iter().map(|slip| diagnostic(placed, slip)).collect()

@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
+use tilefit_gpu::assumed::Assumed;
+use tilefit_gpu::plan::Placed;
+use tilefit_python::finding::Origin;
+
 use crate::db::TracedKernel;
 use crate::ide::language::{Extent, Site};
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::Origin;
-use crate::triton::assumed::Assumed;
-use crate::triton::plan::Placed;
 
 use super::occupants::{is_tensor, occupied};
 use super::{extent, map, placed_at, tile};

@@ -1,9 +1,10 @@
 //! What a lens says of a kernel of a GPU: how much shared memory it takes in all of its configurations, and whether that fits.
 
+use tilefit_gpu::assumed::{self, Assumed};
+use tilefit_gpu::device::Arch;
+
 use crate::db::ScenarioTable;
 use crate::ide::formatting;
-use crate::triton::assumed::{self, Assumed};
-use crate::triton::device::Arch;
 
 /// What is known of a kernel in the configuration that is in force. A total is known at least and at most; `None`: nothing bounds it.
 pub(in crate::ide) struct InForce<'a> {
@@ -133,9 +134,9 @@ fn rounded_down(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
+    use tilefit_gpu::assumed::Hint;
 
     use super::*;
-    use crate::triton::assumed::Hint;
 
     fn said(smem: (u64, Option<u64>), tmem: (u64, Option<u64>), assumed: &[Assumed]) -> String {
         let arch = Arch::from_name("sm_90").expect("a device");

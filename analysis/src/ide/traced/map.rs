@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use tilefit_gpu::liveness::LiveRange;
+use tilefit_gpu::plan::Placed;
+
 use crate::db::TracedKernel;
 use crate::ide::memory_map::steps::{Change, Moment, Time};
 use crate::ide::memory_map::{BoxMap, BufferKind, BufferMap, Down, Drawing, SpaceMap, TileMap, without};
 use crate::ide::{Context, PlacedUnit};
-use crate::triton::liveness::LiveRange;
-use crate::triton::plan::Placed;
 
 use super::occupants::{Occupied, is_tensor, occupied};
 

@@ -9,14 +9,15 @@ pub(super) mod occupants;
 pub(super) mod scenarios;
 pub(super) mod smaller;
 
+use tilefit_gpu::assumed::{Assumed, Hint};
+use tilefit_gpu::device::{Arch, Compiler, out_of_resource};
+use tilefit_gpu::plan::{Occupant, Placed, Total};
+use tilefit_gpu::program::{Buffer, Memory};
+use tilefit_python::diagnostics::{Code, Severity};
+use tilefit_python::finding::Origin;
+use tilefit_python::finding::Status;
+
 use crate::db::TracedKernel;
-use crate::diagnostics::{Code, Severity};
-use crate::ir::Origin;
-use crate::memory::Status;
-use crate::triton::assumed::{Assumed, Hint};
-use crate::triton::device::{Arch, Compiler, out_of_resource};
-use crate::triton::plan::{Occupant, Placed, Total};
-use crate::triton::program::{Buffer, Memory};
 
 use super::diagnostics::{Diagnostic, RelatedRange};
 use super::language::{self, Amount, Extent, Placement, Site};

@@ -1,13 +1,13 @@
 //! What has memory in a kernel of a GPU, in the words of a reader: buffers of the author's, and what the compiler adds.
 
+use tilefit_gpu::live_ranges::Hidden;
+use tilefit_gpu::plan::{Occupant, Placed};
+use tilefit_gpu::program::{Memory, Site, Use};
+use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 
 use crate::db::TracedKernel;
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::Origin;
-use crate::triton::live_ranges::Hidden;
-use crate::triton::plan::{Occupant, Placed};
-use crate::triton::program::{Memory, Site, Use};
 
 pub(in crate::ide) struct Occupied {
     pub(in crate::ide) name: String,

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use tilefit_python::eval::Constant;
+use tilefit_python::finding::Note;
+
 use crate::db::{ScenarioRow, ScenarioTable};
-use crate::eval::Constant;
-use crate::finding::Note;
 use crate::ide::plan_view::ScenarioView;
 use crate::ide::{Context, PlacedUnit, formatting};
 

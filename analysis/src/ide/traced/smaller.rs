@@ -1,16 +1,16 @@
 //! A way out of a memory that is too small: one number less, of a scenario comment, of a default, of a launch or of an allocation. The kernel is
 //! laid out with it before it is offered.
 
+use tilefit_gpu::scenario;
+use tilefit_python::diagnostics::{Code, Severity};
+use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param};
 
 use crate::db;
-use crate::diagnostics::{Code, Severity};
 use crate::ide::diagnostics::Diagnostic;
 use crate::ide::speculative::{self, Concerned, Edit};
 use crate::ide::{CodeAction, Context, Effect, Fix, PlacedUnit, formatting, language};
-use crate::ir::Origin;
-use crate::triton::scenario;
 
 /// Numbers that are tried for one kernel, and smaller values of each.
 const MOST_NUMBERS: usize = 8;

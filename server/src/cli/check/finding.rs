@@ -1,7 +1,7 @@
 //! A diagnostic with all that the formats write of it.
 
-use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::{Diagnostic, Elsewhere, RelatedRange};
+use tilefit_python::diagnostics::{Code, Severity};
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 
 use crate::cli::frame;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tilefit_analysis::diagnostics::Severity;
+use tilefit_python::diagnostics::Severity;
 
 use super::Run;
 use super::finding::Finding;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::KernelSummary;
+use tilefit_python::diagnostics::{Code, Severity};
 
 use super::{Checked, Run, is_partial};
 use crate::cli::columns::aligned;

@@ -1,7 +1,7 @@
 //! All of a run as one JSON object.
 
 use serde_json::{Value, json};
-use tilefit_analysis::diagnostics::Severity;
+use tilefit_python::diagnostics::Severity;
 
 use super::finding::{FileRange, Finding, portable};
 use super::{Checked, Run};

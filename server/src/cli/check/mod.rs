@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use serde_json::Value;
-use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::{Diagnostic, KernelSummary};
 use tilefit_analysis::project::Config;
+use tilefit_python::diagnostics::{Code, Severity};
 use tilefit_syntax::LineCol;
 
 use self::baseline::Baseline;

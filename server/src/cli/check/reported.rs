@@ -1,10 +1,10 @@
 //! Which findings are reported: by their codes, by how much they weigh, and by their kernels.
 
 use clap::ValueEnum;
-use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::plan_view::PlanDiagnostic;
 use tilefit_analysis::ide::{Diagnostic, KernelPlan};
 use tilefit_analysis::project::Config;
+use tilefit_python::diagnostics::{Code, Severity};
 
 use crate::cli::source::Source;
 use crate::cli::which::Kernels;

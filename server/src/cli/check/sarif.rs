@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
-use tilefit_analysis::diagnostics::{Code, Severity};
+use tilefit_python::diagnostics::{Code, Severity};
 
 use super::Run;
 use super::finding::{FileRange, Finding};

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use tilefit_analysis::diagnostics::Severity;
+use tilefit_python::diagnostics::Severity;
 
 use self::compared::Compared;
 use self::side::{Before, Side};

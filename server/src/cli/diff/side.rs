@@ -115,7 +115,7 @@ impl Kernel {
 
     /// Without findings that are no news to a reviewer.
     fn of_weight(mut self) -> Kernel {
-        let names = [LEAST, tilefit_analysis::diagnostics::Severity::Error].map(|severity| severity.name());
+        let names = [LEAST, tilefit_python::diagnostics::Severity::Error].map(|severity| severity.name());
         self.diagnostics.retain(|finding| names.contains(&finding.severity.as_str()));
         self
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tilefit_analysis::diagnostics::Severity;
+use tilefit_python::diagnostics::Severity;
 
 use super::reply::Reply;
 use super::workspace::{Over, Place, Workspace, kernels, name, planners, targets};

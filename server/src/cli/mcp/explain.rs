@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use tilefit_analysis::diagnostics::Code;
+use tilefit_python::diagnostics::Code;
 
 use super::reply::Reply;
 use super::workspace::Workspace;
@@ -20,7 +20,7 @@ pub(super) fn run(_: &Workspace, arguments: Arguments) -> Result<Reply, String> 
     };
     let names = Code::ALL.iter().map(|code| code.name());
     let code = Code::from_name(&name).ok_or_else(|| {
-        let meant = tilefit_analysis::spelling::did_you_mean(&name, names);
+        let meant = tilefit_python::spelling::did_you_mean(&name, names);
         let meant = if meant.is_empty() { "; without a code, `explain` lists them all" } else { &meant };
         format!("there is no diagnostic code `{name}`{meant}")
     })?;

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tilefit_analysis::ide::LargestFit;
 use tilefit_analysis::ide::largest_fit::{Constant, MemoryUse, Verdict};
-use tilefit_analysis::memory::Patience;
-use tilefit_analysis::spelling::did_you_mean;
+use tilefit_pypto::memory::Patience;
+use tilefit_python::spelling::did_you_mean;
 
 use super::reply::Reply;
 use super::workspace::{Over, Workspace, planners, read, targets};

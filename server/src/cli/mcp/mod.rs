@@ -28,7 +28,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::Value;
-use tilefit_analysis::spelling::did_you_mean;
+use tilefit_python::spelling::did_you_mean;
 use tokio::sync::{Semaphore, oneshot};
 
 use self::reply::Reply;

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
-use tilefit_analysis::finding::Status;
 use tilefit_analysis::ide::KernelPlan;
 use tilefit_analysis::ide::plan_view::SpacePlan;
+use tilefit_python::finding::Status;
 
 use crate::cli::usage::{amount, percent, used};
 

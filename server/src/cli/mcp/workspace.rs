@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use tilefit_analysis::project::{Config, Shape};
-use tilefit_analysis::spelling::did_you_mean;
+use tilefit_python::spelling::did_you_mean;
 
 use crate::cli::projects::Projects;
 use crate::cli::source::Source;

@@ -1,8 +1,8 @@
 //! What happens to the server, as messages on one queue.
 
 use serde_json::Value;
-use tilefit_analysis::memory::Searched;
 use tilefit_answers::ext::MapOptions;
+use tilefit_pypto::memory::Searched;
 use tilefit_syntax::PositionEncoding;
 use tokio::sync::oneshot;
 use tower_lsp::ls_types::{

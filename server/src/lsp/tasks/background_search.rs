@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tilefit_analysis::memory::{OpenSearch, Patience, Searched};
+use tilefit_pypto::memory::{OpenSearch, Patience, Searched};
 use tower_lsp::ls_types::Uri;
 
 /// What is open in each document, and the search that runs. The caller that is given a [`Task`] runs it, and says when it has

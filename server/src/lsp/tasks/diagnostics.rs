@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use tilefit_analysis::memory::OpenSearch;
 use tilefit_answers::panics::panic_message;
 use tilefit_answers::{self as answers, Cell, View};
+use tilefit_pypto::memory::OpenSearch;
 use tilefit_syntax::TextRange;
 use tower_lsp::ls_types::{Diagnostic, Uri};
 

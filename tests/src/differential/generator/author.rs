@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tilefit_analysis::ir::Dtype;
-use tilefit_analysis::target::Space;
+use tilefit_pypto::target::Space;
+use tilefit_python::element::Dtype;
 
 use super::operations::Level;
 use super::sizes;

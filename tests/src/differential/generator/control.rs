@@ -1,6 +1,6 @@
 //! Loops and branches.
 
-use tilefit_analysis::ir::Dtype;
+use tilefit_python::element::Dtype;
 
 use super::author::Author;
 use super::values::{ScalarName, Value, ValueType};

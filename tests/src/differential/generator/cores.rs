@@ -1,7 +1,7 @@
 //! Kernels that an author writes for one core: a ring that the other core fills, flags and barriers between the statements.
 
-use tilefit_analysis::ir::Dtype::{Bf16, Fp32};
-use tilefit_analysis::target::Space;
+use tilefit_pypto::target::Space;
+use tilefit_python::element::Dtype::{Bf16, Fp32};
 
 use super::author::Author;
 use super::operations::Level;

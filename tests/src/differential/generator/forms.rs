@@ -1,8 +1,8 @@
 //! Kernels of forms that statements alone do not make: prefetched and scaled operands, arrays of scalars, flags, jumps, tensors whose
 //! extents are known at run time, windows of other devices, functions that a factory or another file has.
 
-use tilefit_analysis::ir::Dtype::{Fp16, Fp32, Index, Int32};
-use tilefit_analysis::target::Space;
+use tilefit_pypto::target::Space;
+use tilefit_python::element::Dtype::{Fp16, Fp32, Index, Int32};
 
 use super::author::Author;
 use super::operations::Level;

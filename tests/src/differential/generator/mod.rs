@@ -13,8 +13,8 @@ mod tile_kernel;
 mod values;
 mod vectors;
 
-use tilefit_analysis::ir::Dtype::*;
-use tilefit_analysis::target::Space;
+use tilefit_pypto::target::Space;
+use tilefit_python::element::Dtype::*;
 
 use self::author::{Author, SCALARS, Taste};
 use self::operations::Level;

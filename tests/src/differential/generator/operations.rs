@@ -1,6 +1,6 @@
 //! The operations that kernels are made of: which operands each takes.
 
-use tilefit_analysis::ir::Dtype::{self, *};
+use tilefit_python::element::Dtype::{self, *};
 
 /// Where an operation is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

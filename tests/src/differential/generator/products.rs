@@ -1,7 +1,7 @@
 //! Work of the cube unit.
 
-use tilefit_analysis::ir::Dtype::{self, *};
-use tilefit_analysis::target::Space;
+use tilefit_pypto::target::Space;
+use tilefit_python::element::Dtype::{self, *};
 
 use super::author::Author;
 use super::operations::Level;

@@ -1,6 +1,6 @@
 //! Functions on tensors, with scopes that the compiler makes kernels of, and host code around them.
 
-use tilefit_analysis::ir::Dtype::Index;
+use tilefit_python::element::Dtype::Index;
 
 use super::author::{Author, Taste};
 use super::operations::Level;

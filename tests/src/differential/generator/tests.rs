@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use tilefit_analysis::ops::OPS;
+use tilefit_pypto::ops::OPS;
 use tilefit_syntax::Document;
 use tilefit_syntax::ast::{self, Ast, Expr, Stmt};
 

@@ -1,7 +1,7 @@
 //! What a kernel under construction has: values on chip, tensors, scalars.
 
-use tilefit_analysis::ir::Dtype;
-use tilefit_analysis::target::Space;
+use tilefit_pypto::target::Space;
+use tilefit_python::element::Dtype;
 
 /// A value on chip: a tile, or a tensor in a scope, which the compiler makes one of.
 #[derive(Debug, Clone, PartialEq, Eq)]

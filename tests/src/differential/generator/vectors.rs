@@ -1,7 +1,7 @@
 //! Statements of the vector unit, one function a form.
 
-use tilefit_analysis::ir::Dtype;
-use tilefit_analysis::target::Space;
+use tilefit_pypto::target::Space;
+use tilefit_python::element::Dtype;
 
 use super::author::{Author, ranges};
 use super::operations::{Form, Level, ROWS, Row};

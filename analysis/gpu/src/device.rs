@@ -1,0 +1,225 @@
+//! What there is to compile for: GPU architectures, with their shared memory per block and tensor memory per SM, and versions of the compiler.
+
+use std::fmt;
+
+/// 32-bit columns of tensor memory that an SM of sm_100 has.
+const TMEM_COLUMNS: u64 = 512;
+
+/// A GPU architecture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Arch(&'static Row);
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Row {
+    name: &'static str,
+    /// Bytes of dynamic shared memory that one block may have.
+    smem: u64,
+    /// 32-bit columns; 0 where there is no tensor memory.
+    tmem: u64,
+    vendor: Vendor,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Vendor {
+    Nvidia,
+    Amd,
+}
+
+const fn nvidia(name: &'static str, smem: u64, tmem: u64) -> Row {
+    Row { name, smem, tmem, vendor: Vendor::Nvidia }
+}
+
+const fn amd(name: &'static str, smem: u64) -> Row {
+    Row { name, smem, tmem: 0, vendor: Vendor::Amd }
+}
+
+/// CUDA programming guide, "compute capabilities"; the AMD compiler's `TargetFeatures`.
+const ARCHITECTURES: [Row; 16] = [
+    nvidia("sm_70", 98_304, 0),
+    nvidia("sm_75", 65_536, 0),
+    nvidia("sm_80", 166_912, 0),
+    nvidia("sm_86", 101_376, 0),
+    nvidia("sm_87", 166_912, 0),
+    nvidia("sm_89", 101_376, 0),
+    nvidia("sm_90", 232_448, 0),
+    nvidia("sm_100", 232_448, TMEM_COLUMNS),
+    nvidia("sm_103", 232_448, TMEM_COLUMNS),
+    nvidia("sm_107", 232_448, 576),
+    nvidia("sm_110", 232_448, TMEM_COLUMNS),
+    nvidia("sm_120", 101_376, 0),
+    nvidia("sm_121", 101_376, 0),
+    amd("gfx942", 65_536),
+    amd("gfx950", 163_840),
+    amd("gfx1250", 327_680),
+];
+
+impl Arch {
+    /// `sm_100`, `sm100`, `sm_100a`, `gfx950`; also as Triton names targets: `cuda:100`, `hip:gfx950`, `gfx950:sramecc+`.
+    pub fn from_name(name: &str) -> Option<Arch> {
+        let name = name.to_ascii_lowercase();
+        let name = match name.strip_prefix("cuda:") {
+            Some(capability) => format!("sm{capability}"),
+            None => name.strip_prefix("hip:").unwrap_or(&name).to_owned(),
+        };
+        let name = name.split(':').next().unwrap_or_default();
+        let name = match name.strip_prefix("sm") {
+            Some(capability) => format!("sm_{}", capability.trim_start_matches('_').trim_end_matches(['a', 'f'])),
+            None => name.to_owned(),
+        };
+        ARCHITECTURES.iter().find(|row| row.name == name).map(Arch)
+    }
+
+    /// The devices whose names are words of a text: of `amd_gemm_gfx942.py`, of a sentence.
+    pub fn named_in(text: &str) -> impl Iterator<Item = Arch> + '_ {
+        let begins = |at: usize| !text[..at].ends_with(|before: char| before.is_ascii_alphanumeric());
+        let starts = text.char_indices().map(|(at, _)| at).filter(move |&at| begins(at));
+        starts.filter_map(|at| {
+            let word = &text[at..];
+            let prefix = ["sm_", "sm", "gfx"]
+                .into_iter()
+                .find(|prefix| word.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)))?;
+            let rest = &word[prefix.len()..];
+            let end = rest.find(|after: char| !after.is_ascii_alphanumeric()).unwrap_or(rest.len());
+            Arch::from_name(&word[..prefix.len() + end])
+        })
+    }
+
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The number in the name: 90 of sm_90, 942 of gfx942.
+    pub fn capability(self) -> u32 {
+        let digits = self.0.name.trim_start_matches(|c: char| !c.is_ascii_digit());
+        digits.parse().unwrap_or(0)
+    }
+
+    /// Bytes per block.
+    pub fn smem(self) -> u64 {
+        self.0.smem
+    }
+
+    /// Columns per SM.
+    pub fn tmem(self) -> u64 {
+        self.0.tmem
+    }
+
+    /// Blocks with so many bytes of shared memory that a multiprocessor has room for. NVIDIA's keep 1 KiB for each block from sm_80 on; no
+    /// generation runs more than 32.
+    pub fn blocks(self, bytes: u64) -> u64 {
+        const MOST: u64 = 32;
+        let kept = if self.is_amd() || self.capability() < 80 { 0 } else { 1024 };
+        (self.smem() + kept).checked_div(bytes + kept).map_or(MOST, |blocks| blocks.min(MOST))
+    }
+
+    pub fn is_amd(self) -> bool {
+        self.0.vendor == Vendor::Amd
+    }
+
+    pub fn all() -> impl Iterator<Item = Arch> {
+        ARCHITECTURES.iter().map(Arch)
+    }
+
+    /// The names that scenarios and configuration take.
+    pub fn names() -> String {
+        Arch::all().map(Arch::name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Default for Arch {
+    /// The first one with tensor memory.
+    fn default() -> Self {
+        Arch(&ARCHITECTURES[7])
+    }
+}
+
+impl fmt::Display for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Which compiler a kernel is compiled by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Compiler {
+    /// Triton 3.8 of the wheels.
+    V3_8,
+    /// Triton 3.9 of the wheels.
+    V3_9,
+    /// facebookexperimental/triton.
+    Fork,
+}
+
+impl Compiler {
+    pub fn from_name(name: &str) -> Option<Compiler> {
+        Compiler::all().find(|compiler| compiler.name() == name)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Compiler::V3_8 => "3.8",
+            Compiler::V3_9 => "3.9",
+            Compiler::Fork => "fork",
+        }
+    }
+
+    pub fn all() -> impl Iterator<Item = Compiler> {
+        [Compiler::V3_8, Compiler::V3_9, Compiler::Fork].into_iter()
+    }
+}
+
+impl fmt::Display for Compiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The releases of Triton that shared and tensor memory are compared with, by `cargo xtask test confirm`: packages of an environment, one a line.
+const RELEASES: &str = include_str!("compilers.txt");
+
+/// Every release that answers were compared with: `triton 3.9.0`.
+pub fn compared_with() -> impl Iterator<Item = String> {
+    RELEASES.lines().map(|packages| packages.replace("==", " ").replacen(" triton-", " with triton-", 1))
+}
+
+/// The words with which a launch fails.
+pub fn out_of_resource(resource: &str, required: u64, limit: u64) -> String {
+    format!(
+        "out of resource: {resource}, Required: {required}, Hardware limit: {limit}. Reducing block sizes or `num_stages` may help."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_share_a_multiprocessor() {
+        let blocks = |name: &str, bytes| Arch::from_name(name).map(|arch| arch.blocks(bytes));
+        assert_eq!(blocks("sm_90", 232_448), Some(1));
+        assert_eq!(blocks("sm_90", 115_712), Some(2));
+        assert_eq!(blocks("sm_90", 115_713), Some(1));
+        assert_eq!(blocks("sm_80", 0), Some(32));
+        assert_eq!(blocks("gfx942", 32_768), Some(2));
+    }
+
+    #[test]
+    fn architectures_by_name() {
+        assert_eq!(Arch::default().name(), "sm_100");
+        assert_eq!(Arch::from_name("sm_90a").map(Arch::smem), Some(232_448));
+        assert_eq!(Arch::from_name("SM100").map(Arch::tmem), Some(512));
+        assert_eq!(Arch::from_name("gfx950").map(Arch::is_amd), Some(true));
+        assert_eq!(Arch::from_name("sm_1"), None);
+        for (name, is) in [("cuda:86", "sm_86"), ("hip:gfx942", "gfx942"), ("gfx942:sramecc+:xnack-", "gfx942")] {
+            assert_eq!(Arch::from_name(name).map(Arch::name), Some(is));
+        }
+    }
+
+    #[test]
+    fn architectures_in_a_text() {
+        let named = |text: &str| Arch::named_in(text).map(Arch::name).collect::<Vec<_>>();
+        assert_eq!(named("/w/amd_gemm_gfx942.py"), ["gfx942"]);
+        assert_eq!(named("GEMM for SM_90a (Hopper), and sm100."), ["sm_90", "sm_100"]);
+        assert!(named("small smem gfx9 sm plasma90 \u{e9}sm").is_empty());
+    }
+}

@@ -1,0 +1,459 @@
+//! What the front end of the compiler refuses (`triton/compiler/code_generator.py` and `triton/language/semantic.py`), as far as it is known what it is given.
+
+use std::rc::Rc;
+
+use tilefit_python::diagnostics::Code;
+use tilefit_python::finding::{Finding, Origin, Reason};
+use tilefit_syntax::ast::{Ast, CompareOp, Expr, ExprId, Stmt, StmtId};
+
+use super::super::language::Dtype;
+use super::super::layouts::Compiler;
+use super::super::members;
+use super::super::program::elements;
+use super::calls::Args;
+use super::value::{Scalar, Tensor, Value};
+use super::{Dialect, Frame, Tracer, python};
+
+impl Tracer<'_> {
+    /// Says what the compiler refuses.
+    pub(super) fn refuse(&mut self, frame: &Frame, expr: ExprId, code: Code, message: String) {
+        self.refuse_at(frame, Origin::Expr(expr), code, message);
+    }
+
+    /// `static_assert(condition, message)` (`CodeGenerator.execute_static_assert`): where it does not hold, the compiler goes no further.
+    pub(super) fn static_assert(&mut self, frame: &mut Frame, expr: ExprId, args: &Args) {
+        // Kernels of TLX are read for it before they are followed (`tlx/front/calls.rs`).
+        let is_read = self.launch.dialect == Dialect::Tlx;
+        if is_read || frame.is_host || self.uncertain > 0 || !self.findings.is_empty() {
+            return;
+        }
+        if !matches!(args.positional.len(), 1 | 2) || !args.named.is_empty() {
+            let message = "`static_assert` takes a condition and a message, both by position".to_owned();
+            return self.refuse(frame, expr, Code::Rejected, message);
+        }
+        match args.positional.first() {
+            // Where a branch is not known that a name gets its value in, a constant may look like a number of the kernel.
+            Some(Value::Scalar(_) | Value::Tensor(_))
+                if self.undecided.is_empty()
+                    && self.untold.is_empty()
+                    && self.notes.is_empty()
+                    && !self.compares_what_is_not_told(frame, expr) =>
+            {
+                let message = "the condition of a `static_assert` must be known when the kernel is compiled, and this is computed by the kernel";
+                self.refuse(frame, expr, Code::Rejected, message.to_owned());
+            }
+            // A number is refused whatever it is; one that a comment gives for a truth value is meant as that.
+            Some(Value::Bool(false) | Value::Int(0)) if !self.compares_what_is_not_told(frame, expr) => {
+                let says = match args.positional.get(1) {
+                    Some(message @ Value::Str(_)) => format!(": {}", python::text(message)),
+                    _ => String::new(),
+                };
+                let function = match frame.call {
+                    Some(_) => " of a function that it calls",
+                    None => "",
+                };
+                let message = format!("a `static_assert`{function} fails, so the compiler refuses the kernel{says}");
+                self.refuse(frame, expr, Code::StaticAssert, message);
+                self.is_ended = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether an argument of a call is compared with `None` of which nothing is known: it may be that.
+    fn compares_what_is_not_told(&mut self, frame: &mut Frame, call: ExprId) -> bool {
+        let ast = frame.ast.clone();
+        let Expr::Call { args, .. } = ast.expr(call) else { return false };
+        let mut open: Vec<ExprId> = args.first().map(|arg| arg.value).into_iter().collect();
+        while let Some(expr) = open.pop() {
+            match ast.expr(expr) {
+                Expr::Compare { left, rest } => {
+                    let is_identity = |(op, _): &(CompareOp, ExprId)| {
+                        matches!(op, CompareOp::Is | CompareOp::IsNot | CompareOp::Eq | CompareOp::Ne)
+                    };
+                    let may_be_none =
+                        |value: &Value| matches!(value, Value::Scalar(Scalar { dtype: Dtype::UNTOLD, .. }));
+                    if rest.iter().any(is_identity) && may_be_none(&self.value(frame, *left)) {
+                        return true;
+                    }
+                }
+                Expr::Bool2 { left, right, .. } => open.extend([*left, *right]),
+                Expr::Unary { operand, .. } => open.push(*operand),
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// The languages whose front end is known to be Triton's own.
+    fn is_of_triton(&self, frame: &Frame) -> bool {
+        !frame.is_host && self.launch.dialect != Dialect::Tlx
+    }
+
+    /// Statements that there are none of in a kernel (`CodeGenerator.visit`).
+    pub(super) fn refuse_statement(&mut self, frame: &Frame, at: StmtId, keyword: &str) {
+        if self.is_of_triton(frame) {
+            let message = format!(
+                "Triton has no `{keyword}` in kernels; skip the rest with an `if`, or make it a condition of a `while`"
+            );
+            self.refuse_at(frame, Origin::Stmt(at), Code::Rejected, message);
+        }
+    }
+
+    /// A branch on a condition that the kernel computes (`CodeGenerator.visit_If`).
+    pub(super) fn check_branch(&mut self, frame: &Frame, at: ExprId, condition: &Value, bodies: [&[StmtId]; 2]) {
+        if !self.is_of_triton(frame) {
+            return;
+        }
+        match condition {
+            Value::Tensor(tensor) if elements(&tensor.shape) != 1 => {
+                let message =
+                    format!("an `if` takes one truth value, and this is a tensor of {}", elements(&tensor.shape));
+                self.refuse(frame, at, Code::InvalidOperand, message);
+            }
+            Value::Scalar(_) | Value::Tensor(_)
+                if frame.loops > 0 && self.untold.is_empty() && bodies.iter().any(|body| returns(&frame.ast, body)) =>
+            {
+                let message = "Triton has no `return` inside a `for` or a `while`".to_owned();
+                self.refuse(frame, at, Code::Rejected, message);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether there is anything to refuse where it hangs on nothing that is not decided, and nothing has been refused before.
+    pub(super) fn may_be_refused(&self, frame: &Frame) -> bool {
+        self.is_of_triton(frame) && self.undecided.is_empty() && self.uncertain == 0 && self.findings.is_empty()
+    }
+
+    /// Elements of 8 bits that NVIDIA's device has no instructions for (`supported_fp8_dtypes` in `third_party/nvidia/backend/compiler.py`).
+    pub(super) fn check_float8(&mut self, frame: &Frame, at: ExprId, dtype: Dtype) {
+        let (element, capability) = (dtype.element(), self.launch.hardware.capability);
+        let is_taken = match element.name {
+            "float8e4nv" => capability >= 89,
+            "float8e4b8" | "float8e5b16" => false,
+            _ => true,
+        };
+        if is_taken || self.is_amd() || frame.is_host {
+            return;
+        }
+        let message = format!(
+            "sm_{capability} has no elements of type `{element}`: Triton takes `float8e5` and `float8e4b15` there, and `float8e4nv` from sm_89 on"
+        );
+        self.refuse(frame, at, Code::UnsupportedTarget, message);
+    }
+
+    /// What a name is in front of a loop and behind a round of it: it has one type in all rounds (`CodeGenerator._verify_loop_carried_variable`).
+    pub(super) fn check_carried_type(&mut self, frame: &Frame, at: StmtId, name: &str, [before, behind]: [&Value; 2]) {
+        let (Some(one), Some(two)) = (self.element_type(before), self.element_type(behind)) else { return };
+        let shape = |value: &Value| match value {
+            Value::Tensor(tensor) => Some(tensor.shape.clone()),
+            _ => None,
+        };
+        let shapes = [shape(before), shape(behind)];
+        let is_known = |dtype: Dtype| ![Dtype::ANY, Dtype::UNTOLD, Dtype::POINTER_TO_ANY].contains(&dtype);
+        let is_other_shape = match &shapes {
+            [Some(one), Some(two)] => one != two,
+            [None, None] => false,
+            [None, Some(_)] => is_known(one),
+            [Some(_), None] => is_known(two),
+        };
+        if !is_other_shape && !self.differ_surely(one, two) {
+            return;
+        }
+        let said = |dtype: Dtype, shape: &Option<Rc<Vec<u64>>>| {
+            let of = match dtype {
+                _ if !is_known(dtype) => String::new(),
+                _ if dtype.is_pointer() => " of pointers".to_owned(),
+                _ => format!(" of `{dtype}`"),
+            };
+            match shape {
+                Some(shape) => format!("a tensor{of} of shape {shape:?}"),
+                None if dtype.is_pointer() => "a pointer".to_owned(),
+                None => format!("one `{dtype}`"),
+            }
+        };
+        let instead = match (before, &shapes[1]) {
+            (Value::Int(0) | Value::Float(0.0), Some(shape)) if is_known(two) && !two.is_pointer() => {
+                format!("start with `tl.zeros({shape:?}, tl.{two})`")
+            }
+            (Value::Int(number), None) if two.is_floating() => format!("start with `{number}.0`"),
+            _ if !is_other_shape => format!("cast it back with `.to(tl.{one})`, or start with `{two}`"),
+            _ => "give what a round makes of it a name of its own".to_owned(),
+        };
+        let message = format!(
+            "`{name}` is {} before the loop and {} after a round of it, but a name has one type in all rounds; {instead}",
+            said(one, &shapes[0]),
+            said(two, &shapes[1]),
+        );
+        self.refuse_at(frame, Origin::Stmt(at), Code::Rejected, message);
+    }
+
+    fn element_type(&self, value: &Value) -> Option<Dtype> {
+        match value {
+            Value::Tensor(tensor) => Some(tensor.dtype),
+            Value::Scalar(scalar) => Some(scalar.dtype),
+            Value::Int(_) | Value::Float(_) | Value::Bool(_) => Some(self.number_type(value)),
+            _ => None,
+        }
+    }
+
+    /// Whether two types are others, whatever the numbers are of which nobody says what they are.
+    fn differ_surely(&self, one: Dtype, two: Dtype) -> bool {
+        let are_known = [one, two].iter().all(|it| ![Dtype::ANY, Dtype::UNTOLD].contains(it) && !it.is_pointer());
+        let class = |dtype: Dtype| (dtype.is_floating(), dtype.bits == 1);
+        let is_open = match class(one) == class(two) && !one.is_floating() {
+            true => !self.untold.is_empty() || self.takes_numbers,
+            false => !self.floats.is_empty() || self.takes_numbers,
+        };
+        are_known && !is_open && one != two
+    }
+
+    /// A load or a store through pointers (`TritonSemantic._load_legacy`, `_store_legacy`).
+    pub(super) fn check_access(
+        &mut self,
+        frame: &Frame,
+        at: ExprId,
+        pointer: Option<&Value>,
+        args: &Args,
+        is_load: bool,
+    ) {
+        let is_given =
+            |value: Option<&Value>| value.is_some_and(|value| !matches!(value, Value::None | Value::Unknown(_)));
+        // Offsets in a list go to a descriptor, whatever a launch that is only followed in part gives.
+        let is_open = |value: &Value| matches!(value, Value::Unknown(_)) || value.elements().is_some();
+        if !self.is_of_triton(frame) || args.all().iter().any(is_open) {
+            return;
+        }
+        let verb = if is_load { "a load" } else { "a store" };
+        if let Some(Value::Scalar(Scalar { dtype, .. }) | Value::Tensor(Tensor { dtype, .. })) = pointer
+            && dtype.is_floating()
+            && ![Dtype::ANY, Dtype::UNTOLD].contains(dtype)
+            && self.floats.is_empty()
+            && !self.takes_numbers
+        {
+            let message = format!("{verb} takes a pointer, and this is a number of type {dtype}");
+            return self.refuse(frame, at, Code::InvalidOperand, message);
+        }
+        let (mask, value) = if is_load { (1, "other") } else { (2, "value") };
+        let (mask, value) = (args.get(mask, "mask"), args.get(3 - mask, value));
+        if is_load && is_given(value) && !is_given(mask) {
+            let message = "`other` is what is loaded where `mask` is false; there is no `mask`".to_owned();
+            return self.refuse(frame, at, Code::InvalidOperand, message);
+        }
+        let is_block = |value: Option<&Value>| matches!(value, Some(Value::Tensor(_)));
+        // A parameter of which nothing is known may be a tensor of pointers, where the function is called.
+        let is_told = |scalar: &Scalar| scalar.dtype.is_pointer() && scalar.dtype != Dtype::POINTER_TO_ANY;
+        if matches!(pointer, Some(Value::Scalar(scalar)) if is_told(scalar)) && (is_block(mask) || is_block(value)) {
+            let message = format!(
+                "{verb} through one pointer takes no tensors; add offsets to the pointer to make a tensor of pointers"
+            );
+            self.refuse(frame, at, Code::InvalidOperand, message);
+        }
+    }
+
+    /// `tensor[index]` (`TritonSemantic` takes `None` and `:` alone).
+    pub(super) fn check_index(&mut self, frame: &Frame, at: ExprId, indices: &[ExprId]) {
+        let is_index =
+            |index: &&ExprId| !matches!(frame.ast.expr(**index), Expr::Slice { .. } | Expr::None | Expr::Ellipsis);
+        // A name may stand for `None`.
+        let is_number = |index: &ExprId| matches!(frame.ast.expr(*index), Expr::Int(_));
+        if self.is_of_triton(frame) && indices.iter().find(is_index).is_some_and(is_number) {
+            let message = "the elements of a tensor have no indices: `None` adds a dimension, `:` keeps one".to_owned();
+            self.refuse(frame, at, Code::InvalidOperand, message);
+        }
+    }
+
+    /// What an operation wants of the tensors that it is given, other than a product or an access.
+    pub(super) fn demand(&mut self, frame: &Frame, at: ExprId, holds: bool, message: impl FnOnce() -> String) {
+        if !holds && self.is_of_triton(frame) {
+            self.refuse(frame, at, Code::InvalidOperand, message());
+        }
+    }
+
+    /// `histogram` (`TritonSemantic.histogram`): 3.9 counts no other numbers than those of 32 bits.
+    pub(super) fn check_histogram(&mut self, frame: &Frame, at: ExprId, input: &Tensor) {
+        let (rank, dtype) = (input.shape.len(), input.dtype);
+        self.demand(frame, at, rank == 1, || {
+            format!("`histogram` counts a tensor of one dimension, and this one has {rank}")
+        });
+        let is_told = self.launch.is_compiler_told && self.launch.hardware.compiler == Compiler::Triton39;
+        let is_counted = !dtype.is_floating() && (dtype.bits == 32 || !is_told);
+        let is_known = ![Dtype::ANY, Dtype::UNTOLD].contains(&dtype);
+        self.demand(frame, at, is_counted || !is_known, || {
+            format!("`histogram` counts integers of 32 bits, and no `{dtype}`")
+        });
+    }
+
+    /// Functions that only numbers of 32 and 64 bits have, or only those of 32 (`triton/language/math.py`).
+    pub(super) fn check_math(&mut self, frame: &Frame, at: ExprId, name: &str, args: &Args) {
+        const OF_BOTH: [&str; 12] =
+            ["exp", "exp2", "log", "log2", "cos", "sin", "sqrt", "rsqrt", "erf", "floor", "ceil", "sigmoid"];
+        const OF_SINGLE: [&str; 2] = ["sqrt_rn", "div_rn"];
+        let taken: &[&str] = match name {
+            _ if OF_BOTH.contains(&name) => &["float32", "float64"],
+            _ if OF_SINGLE.contains(&name) => &["float32"],
+            _ => return,
+        };
+        let dtype_of = |value: &Value| match value {
+            Value::Tensor(tensor) => Some(tensor.dtype),
+            Value::Scalar(scalar) => Some(scalar.dtype),
+            _ => None,
+        };
+        // What numbers have gone into of which nobody says what they are may be no integer.
+        let is_told = self.untold.is_empty() && self.undecided.is_empty() && !self.takes_numbers;
+        let is_refused = |dtype: &Dtype| {
+            let is_known = ![Dtype::ANY, Dtype::UNTOLD].contains(dtype) && (dtype.is_floating() || is_told);
+            is_known && !taken.contains(&dtype.name)
+        };
+        if let Some(dtype) = args.all().iter().filter_map(dtype_of).find(is_refused) {
+            self.demand(frame, at, false, || {
+                format!(
+                    "`{name}` takes `{}`, and is given `{dtype}`; cast it with `.to(tl.float32)`",
+                    taken.join("` or `")
+                )
+            });
+        }
+    }
+
+    /// What a function that is not inlined is given (`_check_fn_args`).
+    pub(super) fn check_apart(&mut self, frame: &Frame, at: ExprId, name: &str, args: &Args) {
+        let is_block = |value: &Value| matches!(value, Value::Tensor(tensor) if elements(&tensor.shape) != 1);
+        if !frame.is_host && args.all().iter().any(is_block) {
+            let message =
+                format!("`{name}` is `noinline`, which takes no tensors; load them in it, or let it be inlined");
+            self.refuse(frame, at, Code::InvalidOperand, message);
+        }
+    }
+
+    /// Block pointers, which Triton 3.9 has removed. Why nothing is known of what is called, where an older one may be meant.
+    pub(super) fn block_pointers(&mut self, frame: &Frame, at: ExprId, name: &str) -> Option<Reason> {
+        if !members::BLOCK_POINTERS.contains(&name)
+            || self.launch.hardware.compiler != Compiler::Triton39
+            || !self.is_of_triton(frame)
+        {
+            return None;
+        }
+        if self.launch.is_compiler_told {
+            let message = format!(
+                "`{name}` is gone: Triton 3.9 has removed block pointers; `tl.make_tensor_descriptor` makes what replaces them"
+            );
+            self.refuse(frame, at, Code::Rejected, message);
+        }
+        Some(Reason::new(format!("`{name}` is not modelled, and Triton 3.9 has removed it")))
+    }
+
+    /// `tl.dot` (`TritonSemantic.dot`): what is wrong with the operands, with what they are added to, or with the type of the result.
+    pub(super) fn check_product(
+        &mut self,
+        frame: &Frame,
+        at: ExprId,
+        [left, right]: [&Tensor; 2],
+        args: &Args,
+    ) -> bool {
+        if self.launch.dialect != Dialect::Triton {
+            return false;
+        }
+        let asked = match args.named("out_dtype").or_else(|| args.positional.get(6)) {
+            Some(Value::Dtype(dtype)) => Some(*dtype),
+            _ => None,
+        };
+        let acc = match args.get(2, "acc") {
+            Some(Value::Tensor(acc)) => Some(acc),
+            _ => None,
+        };
+        let of_result = || not_added(left, right, acc, asked);
+        let Some(message) = not_multiplied(left, right, self.is_amd()).or_else(of_result) else { return false };
+        self.refuse(frame, at, Code::InvalidOperand, message);
+        true
+    }
+
+    fn refuse_at(&mut self, frame: &Frame, at: Origin, code: Code, message: String) {
+        if self.uncertain == 0 && self.findings.is_empty() {
+            self.findings.push(Finding::new(code, frame.call.unwrap_or(at), message));
+        }
+    }
+}
+
+/// Whether anything in some statements returns.
+fn returns(ast: &Ast, body: &[StmtId]) -> bool {
+    body.iter().any(|&stmt| match ast.stmt(stmt) {
+        Stmt::Return(_) => true,
+        Stmt::Function(_) => false,
+        stmt => stmt.bodies().any(|inner| returns(ast, inner)),
+    })
+}
+
+/// Why the result of a product has no such type, or what it is added to has another shape or type.
+fn not_added(left: &Tensor, right: &Tensor, acc: Option<&Tensor>, asked: Option<Dtype>) -> Option<String> {
+    let is_known = |dtype: &Dtype| ![Dtype::ANY, Dtype::UNTOLD].contains(dtype);
+    let is_brief = |dtype: Dtype| dtype.name == "bfloat16";
+    let of_result = asked.or(acc.map(|acc| acc.dtype));
+    if left.dtype.is_floating() && is_known(&left.dtype) && of_result.is_some_and(is_brief) {
+        return Some(
+            "`tl.dot` gives no `bfloat16`; let it give `float32`, and cast that with `.to(tl.bfloat16)`".to_owned(),
+        );
+    }
+    let acc = acc?;
+    let mut shape = (*left.shape).clone();
+    if let (Some(last), Some(columns)) = (shape.last_mut(), right.shape.last()) {
+        *last = *columns;
+    }
+    if *acc.shape != shape {
+        return Some(format!(
+            "the result of `tl.dot` has shape {shape:?}, and is added to a tensor of shape {:?}",
+            acc.shape
+        ));
+    }
+    asked.filter(|asked| is_known(&acc.dtype) && acc.dtype != *asked).map(|asked| {
+        format!("`out_dtype` is `{asked}`, and the result of `tl.dot` is added to a tensor of `{}`", acc.dtype)
+    })
+}
+
+/// Why `tl.dot` refuses two tensors (`TritonSemantic.dot`), as far as their element types are known. `is_amd`: its compiler computes what is
+/// too small for an instruction otherwise.
+fn not_multiplied(left: &Tensor, right: &Tensor, is_amd: bool) -> Option<String> {
+    const MULTIPLIED: [&str; 6] = ["int8", "uint8", "float16", "bfloat16", "float32", "float64"];
+    let is_known = |dtype: &Dtype| ![Dtype::ANY, Dtype::UNTOLD].contains(dtype);
+    let is_multiplied = |dtype: &Dtype| dtype.is_float8() || MULTIPLIED.contains(&dtype.name);
+    let (one, two) = (left.dtype, right.dtype);
+    if let Some(other) = [one, two].iter().filter(|it| is_known(it)).find(|it| !is_multiplied(it)) {
+        return Some(format!("`tl.dot` cannot multiply elements of type `{other}`"));
+    }
+    let are_float8 = one.is_float8() && two.is_float8();
+    if is_known(&one) && is_known(&two) && one != two && !are_float8 {
+        return Some(format!(
+            "both operands of `tl.dot` must have the same element type, but got `{one}` and `{two}`; cast one of them with `.to(…)`"
+        ));
+    }
+    let (ranks, are_ranks) = ((left.shape.len(), right.shape.len()), [(2, 2), (3, 3)]);
+    if !are_ranks.contains(&ranks) {
+        return Some(format!(
+            "the operands of `tl.dot` must both have 2 dimensions, or both 3, but have {} and {}",
+            ranks.0, ranks.1
+        ));
+    }
+    let (columns, rows) = (left.shape.last()?, right.shape.iter().rev().nth(1)?);
+    if columns != rows {
+        return Some(format!(
+            "the left operand of `tl.dot` has {columns} columns and the right one {rows} rows, which must be equal"
+        ));
+    }
+    if one.name == "uint8" {
+        return Some("`tl.dot` multiplies no `uint8`, only `int8`".to_owned());
+    }
+    let least = least_sum(one.bits);
+    (is_known(&one) && !is_amd && *columns < least)
+        .then(|| format!("`tl.dot` sums over at least {least} elements of type `{one}`, but K is {columns} here"))
+}
+
+/// Elements that a product sums over at least on NVIDIA's devices (`min_dot_size` in `third_party/nvidia/backend/compiler.py`). Rows and columns may
+/// be as few as one likes.
+fn least_sum(bits: u32) -> u64 {
+    match bits {
+        8 => 32,
+        64 => 4,
+        32 => 8,
+        _ => 16,
+    }
+}

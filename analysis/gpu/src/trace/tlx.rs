@@ -1,0 +1,1194 @@
+//! The functions of TLX, and what the compiler makes of those of Triton in a TLX kernel.
+//!
+//! Layouts of registers are the compiler's choice here. Where a tensor goes to global memory in another layout than it may have, the conversion
+//! takes between nothing and its size.
+
+use std::hash::Hash;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use tilefit_python::diagnostics::Code;
+use tilefit_python::finding::{Finding, Origin, Reason};
+use tilefit_syntax::ast::{BinaryOp, Expr, ExprId, Stmt, StmtId, WithItem};
+
+use super::super::language::Dtype;
+use super::super::layouts::{self, Layout};
+use super::super::program::{
+    Adds, Block, BufferId, Bytes, Effect, Kind, Load, Memory, Op, Task, TensorProduct, Tile, Type, Use, ValueId,
+};
+use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
+use super::super::tensor_memory::HALF;
+use super::arguments::default_layout;
+use super::calls::Args;
+use super::registers::Asked;
+use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
+use super::{Dialect, Emitted, Flow, Frame, Made, Tracer, identity, tlx_layouts};
+
+/// Functions that do something to memory or to the order of things, and give nothing.
+const EFFECTS: [&str; 38] = [
+    "local_store",
+    "local_scatter",
+    "tmem_copy",
+    "async_load_commit_group",
+    "async_load_wait_group",
+    "async_descriptor_load",
+    "async_descriptor_store",
+    "async_descriptor_store_wait",
+    "async_descriptor_prefetch_tensor",
+    "async_descriptor_load_multicast",
+    "barrier_wait",
+    "barrier_arrive",
+    "barrier_expect_bytes",
+    "warp_barrier_arrive",
+    "warp_barrier_wait",
+    "tcgen05_commit",
+    "fence",
+    "fence_async_shared",
+    "named_barrier_wait",
+    "named_barrier_arrive",
+    "cluster_barrier",
+    "cluster_barrier_arrive",
+    "cluster_barrier_wait",
+    "async_remote_shmem_store",
+    "remote_shmem_store",
+    "clc_producer",
+    "async_store",
+    "fence_mbarrier_init_cluster",
+    "async_descriptor_reduce",
+    "prefetch",
+    "vote_ballot_sync_effect",
+    "set_buffer_overlap",
+    "async_load_wait",
+    "global_barrier",
+    "fence_proxy",
+    "async_descriptor_store_reduce",
+    "tma_store_wait",
+    "nanosleep",
+];
+
+impl Tracer<'_> {
+    /// `None` where it is no function of TLX.
+    pub(super) fn tlx_call(&mut self, frame: &mut Frame, expr: ExprId, name: &str, args: &Args) -> Option<Value> {
+        if let Some(&effect) = EFFECTS.iter().find(|&&known| known == name) {
+            if name.starts_with("async_descriptor_") {
+                self.check_offsets(frame, expr, args);
+                self.takes_descriptor(args);
+            }
+            if let ("local_store", Some(Value::TensorMemory(memory)), Some(Value::Tensor(value))) =
+                (name, args.get(0, "dst"), args.get(1, "src"))
+            {
+                // Tensor memory is written from one layout of registers.
+                let needed = self.rows_of_threads(&memory.shape, memory.dtype);
+                let is_free = matches!(self.resolved(&value.layout), Registers::Flexible);
+                if !is_free && !needed.is_some_and(|needed| self.is_free(value, &needed)) {
+                    self.converted(frame, expr, value, "tensor memory");
+                    self.conversion(frame, expr, value, value.dtype.bits);
+                }
+            }
+            let operands = self.operands(frame, expr, &args.all());
+            let effect = match (effect, args.get(0, "dst")) {
+                ("local_store", Some(Value::TensorMemory(_))) => "tmem_store",
+                _ => effect,
+            };
+            self.effect(frame, expr, effect, operands);
+            return Some(Value::None);
+        }
+        if let Some(layout) = tlx_layouts::layout(name, args) {
+            return Some(layout);
+        }
+        if let Some(value) = self.tlx_amd_call(frame, expr, name, args) {
+            return Some(value);
+        }
+        Some(match name {
+            "storage_alias_spec" => self.storage_alias_spec(frame, expr, args),
+            "reuse_group" => Value::None,
+            "local_alloc" => self.local_alloc(frame, expr, args),
+            "alloc_barriers" | "alloc_warp_barrier" => {
+                let count = args.get(0, "num_barriers").cloned().unwrap_or(Value::Int(1));
+                self.alloc_barriers(frame, expr, &count)
+            }
+            "clc_create_context" => self.clc_context(frame, expr, args),
+            "clc_consumer" => self.clc_consumer(frame, expr, args),
+            "vote_ballot_sync" => match args.get(1, "pred") {
+                Some(pred) => {
+                    let of = Some(Dtype::named("int32"));
+                    self.elementwise(frame, expr, "vote_ballot_sync", std::slice::from_ref(&pred.clone()), of)
+                }
+                None => unknown("a vote on nothing"),
+            },
+            "local_view" => match (args.get(0, "local_allocated_buffers"), args.get(1, "buffer_idx")) {
+                (Some(buffer), Some(index)) => self.view_at(frame, expr, &buffer.clone(), &index.clone()),
+                _ => unknown("a view of nothing"),
+            },
+            "local_slice" | "subslice" | "local_trans" | "local_reshape" | "local_reinterpret" | "remote_view" => {
+                self.tlx_view(frame, expr, name, args)
+            }
+            "local_load" => self.local_load(frame, expr, args),
+            "local_gather" => match (args.positional.first(), args.positional.get(1)) {
+                (Some(Value::Shared(shared)), Some(Value::Tensor(indices))) => {
+                    let layout = self.choice_for(indices.id);
+                    let of = (shared.dtype, (*indices.shape).clone(), layout);
+                    self.loaded(frame, expr, "local_gather", shared.id, of)
+                }
+                _ => unknown("a gather of a value that is not a buffer"),
+            },
+            "async_load" => {
+                let operands = match args.get(0, "src").cloned() {
+                    Some(Value::Tensor(pointers)) => self.accessed(frame, expr, &pointers, &args.all()),
+                    _ => self.operands(frame, expr, &args.all()),
+                };
+                self.effect(frame, expr, "async_load", operands);
+                Value::None
+            }
+            "async_dot" | "async_dot_scaled" => self.async_dot(frame, expr, name, args),
+            "async_dot_wait" => match args.get(1, "inp") {
+                Some(value) => self.passed_on(frame, expr, "async_dot_wait", &value.clone()),
+                None => Value::None,
+            },
+            "get_bufidx_phase" => match (args.get(0, "accum_cnt"), args.get(1, "NUM_BUFFERS")) {
+                (Some(count), Some(ring)) => self.slot_and_phase(frame, expr, &count.clone(), &ring.clone()),
+                _ => unknown("a place in a ring of nothing"),
+            },
+            "async_task_replica_id" => match self.replica {
+                Some(replica) => Value::Int(replica as i64),
+                None => unknown("the number of a replica outside a task"),
+            },
+            "dtype_of" => match args.positional.first() {
+                Some(Value::Dtype(dtype)) => Value::Dtype(dtype.element()),
+                Some(Value::Scalar(scalar)) => match self.scalar_type(&scalar.clone()) {
+                    Ok(dtype) => Value::Dtype(dtype.element()),
+                    Err(reason) => Value::Unknown(reason),
+                },
+                Some(Value::Descriptor(descriptor)) => Value::Dtype(descriptor.dtype),
+                Some(Value::Shared(shared)) => Value::Dtype(shared.dtype),
+                Some(Value::TensorMemory(memory)) => Value::Dtype(memory.dtype),
+                Some(Value::Tensor(tensor)) => Value::Dtype(tensor.dtype.element()),
+                Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
+                _ => unknown("the element type of something"),
+            },
+            "size_of" => match args.positional.first() {
+                Some(Value::Dtype(dtype)) => Value::Int(dtype.bytes() as i64),
+                Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
+                _ => unknown("the size of something"),
+            },
+            "thread_id" | "cluster_cta_rank" | "cluster_size_1d" | "clock64" => {
+                let name = if name == "thread_id" { "thread_id" } else { "cluster_cta_rank" };
+                self.scalar(frame, expr, name, Dtype::named("int32"), &args.all())
+            }
+            "get_fp8_format_name" => match args.positional.first() {
+                Some(Value::Dtype(dtype)) => Value::str(if dtype.name == "float8e5" { "e5m2" } else { "e4m3" }),
+                _ => unknown("the name of a format"),
+            },
+            "make_tensor_descriptor" => self.device_descriptor(frame, expr, args),
+            // As they were called before descriptors had methods.
+            "load_tensor_descriptor" | "store_tensor_descriptor" => {
+                let Some(Value::Descriptor(descriptor)) = args.get(0, "desc").cloned() else {
+                    return None;
+                };
+                let positional = args.positional.iter().skip(1).cloned().collect();
+                let rest = Args { positional, named: args.named.clone() };
+                let name = if name == "load_tensor_descriptor" { "load" } else { "store" };
+                self.descriptor_access(frame, expr, name, &descriptor, &rest)
+            }
+            // They are in global memory.
+            "allocate_tensor_descriptor" => match Dtype::named("int8").pointer_to() {
+                Some(dtype) => self.scalar(frame, expr, "allocate_tensor_descriptor", dtype, &args.all()),
+                None => unknown("a pointer to descriptors"),
+            },
+            "reinterpret_tensor_descriptor" => self.descriptor_at(frame, expr, args),
+            "stoch_round" | "to" => return None,
+            _ => return None,
+        })
+    }
+
+    /// An argument that stands where a descriptor belongs is no number.
+    pub(super) fn takes_descriptor(&mut self, args: &Args) {
+        for place in ["desc", "tensor_desc"] {
+            if let Some(&Value::Scalar(Scalar { id, dtype: Dtype::UNTOLD })) = args.get(0, place) {
+                self.no_number(id, "fp16[64,64]");
+            }
+        }
+    }
+
+    /// Offsets into what a descriptor leads to have 32 bits.
+    fn check_offsets(&mut self, frame: &Frame, expr: ExprId, args: &Args) {
+        let offsets = args.get(2, "offsets").and_then(Value::elements).unwrap_or_default();
+        let wide = offsets.iter().find_map(|offset| match offset {
+            Value::Scalar(scalar) if scalar.dtype.bits > 32 => Some(scalar.dtype),
+            _ => None,
+        });
+        if let Some(dtype) = wide {
+            let message =
+                format!("an offset of a descriptor has 32 bits, and this is an {dtype}: `.to(tl.int32)` makes it one");
+            self.refuse(frame, expr, Code::InvalidOperand, message);
+        }
+    }
+
+    /// The memory that several allocations share. Its size is found by the rules of TLX, and given with the launch.
+    fn storage_alias_spec(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let found = frame.call.is_none().then(|| self.launch.specs.get(&expr)).flatten();
+        let Some(extent) = found else {
+            let reason = Reason::new("what a storage alias spec comes to is not known in a helper");
+            return self.unsized_(frame, expr, "the size", &reason);
+        };
+        let is_tensor = args.get(0, "storage").is_some_and(is_tmem);
+        let extent = match extent.clone() {
+            Ok(extent) => extent,
+            Err(reason) => return self.unsized_(frame, expr, "the size", &reason),
+        };
+        let dtype = Dtype::named(if is_tensor { "int32" } else { "int8" });
+        let shape = vec![extent];
+        if is_tensor {
+            let memory = Memory::Tensor { columns: extent, rows: 128 };
+            let made = Made {
+                function: "storage_alias_spec",
+                shape: shape.clone(),
+                dtype: dtype.name,
+                memory,
+                use_: Use::Data,
+            };
+            let id = self.allocate(frame, expr, made, Type::TensorMemory, &[]);
+            return Value::TensorMemory(TensorMemory { id, dtype, shape: Rc::new(shape), layout: None });
+        }
+        let layout = Rc::new(SharedLayout::Swizzled { order: vec![0], cga: Vec::new() });
+        let said = args.get(1, "buffer_size_bytes").filter(|said| !matches!(said, Value::None));
+        let said = said.map(|said| said.int());
+        let equal = self.specs.iter().find(|(other, _)| *other == said && said != Some(None)).cloned();
+        if let Some((_, first)) = &equal
+            && let Some(merged) = self.merged_spec(frame, expr, first, extent)
+        {
+            return merged;
+        }
+        let spec = self.shared_buffer(frame, expr, "storage_alias_spec", (dtype, shape, layout), Use::Data, &[]);
+        if let (Value::Shared(Shared { id, .. }), Some(_)) = (&spec, equal)
+            && self.launch.merges_specs.is_none()
+            && let Some(id) = self.allocated.get(id)
+            && let Memory::Shared { size, .. } = &mut self.program.buffers[id.0 as usize].memory
+        {
+            let reason = "Triton 3.8 makes one storage alias spec of two that are equal, and Meta's fork keeps both; `# tilefit: triton=3.8` says which";
+            *size = Bytes::Between(0, size.high(), Reason::new(reason));
+        }
+        if matches!(spec, Value::Shared(_)) {
+            self.specs.push((said, spec.clone()));
+        }
+        spec
+    }
+
+    /// A spec that is equal to a former one, which Triton 3.8 takes for the same: its operation has no effect there, and what is computed
+    /// twice is computed once. Says so; `None` where it is, or may be, a spec of its own.
+    fn merged_spec(&mut self, frame: &Frame, expr: ExprId, first: &Value, extent: u64) -> Option<Value> {
+        if self.launch.merges_specs != Some(true) || self.uncertain > 0 {
+            return None;
+        }
+        let Value::Shared(Shared { id, .. }) = first else { return None };
+        let message = "Triton 3.8 makes one spec of this one and an equal one above: their buffers share memory; another `buffer_size_bytes` keeps them apart";
+        self.findings.push(Finding::new(Code::MergedSpecs, frame.call.unwrap_or(Origin::Expr(expr)), message));
+        let buffer = *self.allocated.get(id)?;
+        let made = &mut self.program.buffers[buffer.0 as usize];
+        if let Memory::Shared { size: Bytes::Exactly(size), fork, .. } = &mut made.memory
+            && *size < extent
+        {
+            *size = extent;
+            *fork = Bytes::Exactly(extent);
+            made.shape = vec![extent];
+        }
+        Some(first.clone())
+    }
+
+    fn local_alloc(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let (dtype, shape) = (args.get(1, "dtype").cloned(), args.get(0, "shape").cloned());
+        let num = args.get(2, "num").cloned().unwrap_or(Value::Int(1));
+        let parts = [dtype.clone().unwrap_or(Value::None), num.clone()];
+        let extents = shape.as_ref().and_then(Value::extents);
+        let (Some(Value::Dtype(dtype)), Some(extents), Some(num)) =
+            (dtype, extents, num.int().and_then(|num| u64::try_from(num).ok()))
+        else {
+            let all: Vec<Value> = parts
+                .into_iter()
+                .chain(shape.iter().flat_map(|shape| shape.elements().unwrap_or_default().to_vec()))
+                .collect();
+            let reason =
+                super::operators::first_unknown(&all).unwrap_or_else(|| Reason::new("it is computed by the kernel"));
+            return self.unsized_(frame, expr, "the shape", &reason);
+        };
+        let mut full = vec![num];
+        full.extend(&extents);
+        let is_tensor = args.get(3, "storage").is_some_and(is_tmem);
+        let layout = self.tlx_layout(&extents, dtype, args.get(5, "layout"));
+        match (args.get(4, "reuse").cloned(), is_tensor) {
+            (Some(Value::Shared(base)), _) => match layout {
+                Ok(layout) => {
+                    let bytes = layout.size(&full, u64::from(dtype.bits.max(8)));
+                    let view = self.view(frame, expr, "reinterpret", &base, &[], full, dtype, Some(layout));
+                    self.grow(base.id, &view, bytes);
+                    view
+                }
+                Err(reason) => self.unsized_(frame, expr, "the layout", &reason),
+            },
+            (Some(Value::TensorMemory(base)), _) => {
+                let identity = identity((&full, dtype));
+                let op = Emitted {
+                    name: "reinterpret",
+                    effect: Effect::None,
+                    operands: &[base.id],
+                    of: Type::TensorMemory,
+                    identity,
+                    kind: Kind::View,
+                };
+                let layout = Some(Rc::new(tensor_layout(&extents, dtype)));
+                Value::TensorMemory(TensorMemory {
+                    id: self.emit(frame, expr, op),
+                    dtype,
+                    shape: Rc::new(full),
+                    layout,
+                })
+            }
+            (Some(Value::Unknown(reason)), _) => self.unsized_(frame, expr, "the base", &reason),
+            (_, true) => {
+                let layout = tensor_layout(&extents, dtype);
+                let (columns, rows) = match layout.extent(&full, u64::from(dtype.bits)) {
+                    Ok(extent) => extent,
+                    Err(reason) => return self.unsized_(frame, expr, "the size", &reason),
+                };
+                let memory = Memory::Tensor { columns, rows };
+                let made =
+                    Made { function: "local_alloc", shape: full.clone(), dtype: dtype.name, memory, use_: Use::Data };
+                let id = self.allocate(frame, expr, made, Type::TensorMemory, &[]);
+                Value::TensorMemory(TensorMemory { id, dtype, shape: Rc::new(full), layout: Some(Rc::new(layout)) })
+            }
+            (_, false) => match layout {
+                Ok(layout) => {
+                    let id = BufferId(self.program.buffers.len() as u32);
+                    let made = self.shared_buffer(frame, expr, "local_alloc", (dtype, full, layout), Use::Data, &[]);
+                    let is_pinned = !matches!(args.get(5, "layout"), None | Some(Value::None));
+                    if matches!(made, Value::Shared(_)) && extents.len() > 1 && !is_pinned {
+                        self.unpinned.insert(id, u64::from(dtype.bits.max(8)));
+                    }
+                    made
+                }
+                Err(reason) => self.unsized_(frame, expr, "the layout", &reason),
+            },
+        }
+    }
+
+    /// The fork gives a buffer the memory of the largest that is laid over it; Triton 3.8 refuses one of another size.
+    fn grow(&mut self, base: ValueId, view: &Value, bytes: Result<u64, Reason>) {
+        let (Some(&id), Value::Shared(view)) = (self.allocated.get(&base), view) else { return };
+        self.allocated.insert(view.id, id);
+        if let (Memory::Shared { fork: Bytes::Exactly(fork), .. }, Ok(bytes)) =
+            (&mut self.program.buffers[id.0 as usize].memory, bytes)
+        {
+            *fork = (*fork).max(bytes);
+        }
+    }
+
+    /// The layout of an allocation: what is said, else what the front end chooses.
+    fn tlx_layout(&self, shape: &[u64], dtype: Dtype, said: Option<&Value>) -> Result<Rc<SharedLayout>, Reason> {
+        match said {
+            Some(Value::SharedLayout(layout)) => return Ok(ordered(layout, shape.len())),
+            Some(Value::Unknown(reason)) => return Err(reason.clone()),
+            Some(Value::None) | None => {}
+            Some(_) => return Err(Reason::new("it is none that is modelled")),
+        }
+        let is_plain = shape.len() < 2 || self.is_amd();
+        Ok(Rc::new(if is_plain {
+            SharedLayout::Swizzled { order: (0..shape.len() as u64).rev().collect(), cga: Vec::new() }
+        } else {
+            default_layout(shape, dtype)
+        }))
+    }
+
+    fn alloc_barriers(&mut self, frame: &Frame, expr: ExprId, count: &Value) -> Value {
+        let Some(count) = count.int().and_then(|count| u64::try_from(count).ok()) else {
+            let reason = super::operators::first_unknown(std::slice::from_ref(count));
+            let reason = reason.unwrap_or_else(|| Reason::new("it is computed by the kernel"));
+            return self.unsized_(frame, expr, "the number of barriers", &reason);
+        };
+        let layout = Rc::new(SharedLayout::Barrier { cga: Vec::new() });
+        let of = (Dtype::BARRIER, vec![count, 1], layout);
+        let barriers = self.shared_buffer(frame, expr, "alloc_barriers", of, Use::Barrier, &[]);
+        // Barriers are made ready where they are made, which is use enough for them to stay.
+        self.effect(frame, expr, "init_barrier", super::operators::ids(std::slice::from_ref(&barriers)));
+        barriers
+    }
+
+    /// Two arrays of barriers, and 16 bytes for each response.
+    fn clc_context(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let stages = args.named("num_stages").or(args.positional.get(1)).cloned().unwrap_or(Value::Int(1));
+        let full = self.alloc_barriers(frame, expr, &stages);
+        let empty = self.alloc_barriers(frame, expr, &stages);
+        let count = stages.int().and_then(|stages| u64::try_from(stages).ok()).unwrap_or(1);
+        let layout = Rc::new(SharedLayout::Swizzled { order: vec![0], cga: Vec::new() });
+        let of = (Dtype::BARRIER, vec![count, 2], layout);
+        let responses = self.shared_buffer(frame, expr, "clc_create_context", of, Use::Data, &[]);
+        Value::tuple([full, empty, responses])
+    }
+
+    /// Which program to take over, which is a number, or three.
+    fn clc_consumer(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let operands = self.operands(frame, expr, &args.all());
+        let mut program = || {
+            let (effect, of) = (Effect::Reads, Type::Scalar { bits: 32 });
+            let (operands, kind) = (&operands, Kind::Plain);
+            let id = self.emit(frame, expr, Emitted { name: "clc_query", effect, operands, of, identity: 0, kind });
+            Value::Scalar(Scalar { id, dtype: Dtype::named("int32") })
+        };
+        let programs = match args.get(4, "return_3d").and_then(Value::truth) {
+            Some(true) => Value::tuple([program(), program(), program()]),
+            _ => program(),
+        };
+        self.effect(frame, expr, "clc_consumer", operands);
+        programs
+    }
+
+    fn tlx_view(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Value {
+        let Some(base) = args.positional.first().cloned() else { return unknown("a view of nothing") };
+        let operands = self.operands(frame, expr, &args.positional[1..]);
+        let shape_of = |shape: &[u64]| -> Vec<u64> {
+            match name {
+                "local_slice" => args.get(2, "shape").and_then(Value::extents).unwrap_or_else(|| shape.to_vec()),
+                "subslice" => {
+                    let mut shape = shape.to_vec();
+                    if let (Some(last), Some(size)) = (shape.last_mut(), args.get(2, "size").and_then(Value::int)) {
+                        *last = size.max(0) as u64;
+                    }
+                    shape
+                }
+                "local_trans" => {
+                    let mut shape = shape.to_vec();
+                    shape.reverse();
+                    shape
+                }
+                "local_reshape" => args.get(1, "shape").and_then(Value::extents).unwrap_or_else(|| shape.to_vec()),
+                "local_reinterpret" => args.get(2, "shape").and_then(Value::extents).unwrap_or_else(|| shape.to_vec()),
+                _ => shape.to_vec(),
+            }
+        };
+        let dtype_of = |dtype: Dtype| match args.get(1, "dtype") {
+            Some(Value::Dtype(dtype)) if name == "local_reinterpret" => *dtype,
+            _ => dtype,
+        };
+        match base {
+            Value::Shared(shared) => {
+                let (shape, dtype) = (shape_of(&shared.shape), dtype_of(shared.dtype));
+                self.view(frame, expr, "view", &shared, &operands, shape, dtype, None)
+            }
+            Value::TensorMemory(memory) => {
+                let (shape, dtype) = (shape_of(&memory.shape), dtype_of(memory.dtype));
+                let kind = if matches!(name, "local_slice" | "subslice") { Kind::ShortView } else { Kind::View };
+                let mut all = vec![memory.id];
+                all.extend(operands);
+                let identity = identity((name, &shape, dtype));
+                let op = Emitted {
+                    name: "view",
+                    effect: Effect::None,
+                    operands: &all,
+                    of: Type::TensorMemory,
+                    identity,
+                    kind,
+                };
+                Value::TensorMemory(TensorMemory {
+                    id: self.emit(frame, expr, op),
+                    dtype,
+                    shape: Rc::new(shape),
+                    layout: None,
+                })
+            }
+            Value::Unknown(reason) => Value::Unknown(reason),
+            _ => unknown("a view of a value that is not a buffer"),
+        }
+    }
+
+    fn local_load(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let is_pinned = !matches!(args.get(2, "layout"), None | Some(Value::None));
+        let pinned = identity(format!("{:?}", args.get(2, "layout")));
+        let or_pinned = |layout| if is_pinned { Registers::Chosen(pinned) } else { layout };
+        match args.positional.first() {
+            Some(Value::Shared(Shared { id, dtype, shape, .. })) => {
+                let of = (*dtype, (**shape).clone(), or_pinned(Registers::Flexible));
+                self.loaded(frame, expr, "local_load", *id, of)
+            }
+            Some(Value::TensorMemory(TensorMemory { id, dtype, shape, .. })) => {
+                let layout = self.rows_of_threads(shape, *dtype).unwrap_or_else(|| self.choice_for(*id));
+                self.loaded(frame, expr, "tmem_load", *id, (*dtype, (**shape).clone(), or_pinned(layout)))
+            }
+            Some(Value::Unknown(reason)) => self.unknown_call(frame, expr, reason.clone(), args),
+            _ => unknown("a load of a value that is not a buffer"),
+        }
+    }
+
+    /// Which slot of a ring a count is at, and whether it goes round for an even or an odd time.
+    fn slot_and_phase(&mut self, frame: &Frame, expr: ExprId, count: &Value, ring: &Value) -> Value {
+        let slot = self.binary(frame, expr, BinaryOp::Mod, count, ring);
+        let round = self.binary(frame, expr, BinaryOp::FloorDiv, count, ring);
+        let phase = self.binary(frame, expr, BinaryOp::BitAnd, &round, &Value::Int(1));
+        Value::tuple([slot, phase])
+    }
+
+    fn async_dot(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Value {
+        let acc = args.get(2, "acc").cloned().unwrap_or(Value::None);
+        let operands = match acc {
+            Value::TensorMemory(_) => Vec::new(),
+            _ => self.operands(frame, expr, &args.all()),
+        };
+        match acc {
+            Value::Tensor(acc) if name == "async_dot" => {
+                self.operand_in_registers(frame, expr, args);
+                let op = Emitted {
+                    name: "dot",
+                    effect: Effect::Reads,
+                    operands: &operands,
+                    of: Type::Tensor,
+                    identity: 0,
+                    kind: Kind::Plain,
+                };
+                let id = self.emit(frame, expr, op);
+                let product = self.product_layout(id, &acc.shape, args.get(0, "A"));
+                // What is summed up has the layout of the product.
+                if matches!(self.resolved(&acc.layout), Registers::Auto(_)) {
+                    self.unify(&acc.layout, &product);
+                }
+                let layout = match self.resolved(&acc.layout) {
+                    Registers::Chosen(key) => Registers::Chosen(key),
+                    _ => product,
+                };
+                Value::Tensor(Tensor { id, layout, ..acc })
+            }
+            Value::TensorMemory(of) => {
+                let first = if name == "async_dot" { 3 } else { 7 };
+                let barriers = args.named("mBarriers").or(args.positional.get(first + 2)).cloned();
+                let barriers = barriers.filter(|barriers| {
+                    !matches!(barriers, Value::None) && barriers.elements().is_none_or(|all| !all.is_empty())
+                });
+                let adds = args.get(first, "use_acc").cloned();
+                self.tensor_product(frame, expr, "async_dot", (args, &of, adds), barriers.is_none());
+                if let Some(barriers) = barriers {
+                    let barriers = self.operands(frame, expr, std::slice::from_ref(&barriers));
+                    self.effect(frame, expr, "tcgen05_commit", barriers);
+                }
+                Value::TensorMemory(of)
+            }
+            Value::Unknown(reason) => self.unknown_call(frame, expr, reason, args),
+            _ => match product(args) {
+                Some((shape, dtype)) => {
+                    let op = Emitted {
+                        name: "dot",
+                        effect: Effect::Reads,
+                        operands: &operands,
+                        of: Type::Tensor,
+                        identity: 0,
+                        kind: Kind::Plain,
+                    };
+                    self.operand_in_registers(frame, expr, args);
+                    let id = self.emit(frame, expr, op);
+                    let layout = self.product_layout(id, &shape, args.get(0, "A"));
+                    Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
+                }
+                None => self.unknown_call(frame, expr, Reason::new("a product of something without a shape"), args),
+            },
+        }
+    }
+
+    /// A product whose result is in tensor memory.
+    pub(super) fn tensor_product(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        name: &'static str,
+        (args, acc, adds): (&Args, &TensorMemory, Option<Value>),
+        is_waited_for: bool,
+    ) {
+        let operands = self.operands(frame, expr, &args.all());
+        let place = |id: ValueId| operands.iter().position(|&operand| operand == id);
+        let half = match args.positional.first().or_else(|| args.named("A")).or_else(|| args.named("a")) {
+            Some(Value::TensorMemory(left)) if rows(left) == Some(HALF) => place(left.id),
+            _ => None,
+        };
+        let adds = match adds {
+            None | Some(Value::None) => Adds::Always,
+            Some(Value::Scalar(scalar)) => place(scalar.id).map_or(Adds::Unknown, Adds::If),
+            Some(value) => match value.truth() {
+                Some(true) => Adds::Always,
+                Some(false) => Adds::Never,
+                None => Adds::Unknown,
+            },
+        };
+        let Some(accumulator) = place(acc.id) else { return self.effect(frame, expr, name, operands) };
+        let product = TensorProduct { accumulator, half, adds, is_waited_for };
+        let (at, kind) = (self.site(frame, expr), Kind::TensorProduct(product));
+        self.push(Op { name, at, effect: Effect::Writes, operands, results: Vec::new(), identity: 0, kind });
+    }
+
+    /// The layout of the result of a product of Hopper: all warps along the rows, 16 of them each.
+    fn product_layout(&mut self, id: ValueId, shape: &[u64], operand: Option<&Value>) -> Registers {
+        let bits = match operand {
+            Some(Value::Shared(shared)) => shared.dtype.bits,
+            Some(Value::Tensor(tensor)) => tensor.dtype.bits,
+            _ => 0,
+        };
+        match (shape, bits) {
+            (&[rows, columns], 8 | 16 | 32) if rows >= 16 * self.warps && self.warps.is_multiple_of(4) => {
+                let instr_shape = vec![16, columns.min(256) as u32, 256 / bits];
+                let warps_per_cta = vec![self.warps as u32, 1];
+                self.given_by_instruction(Layout::Mma { version: (3, 0), warps_per_cta, instr_shape })
+            }
+            _ => self.choice_for(id),
+        }
+    }
+
+    /// The layout in which tensor memory is loaded and stored: a row for each thread, where there are as many.
+    pub(super) fn rows_of_threads(&mut self, shape: &[u64], dtype: Dtype) -> Option<Registers> {
+        let shape = super::registers::narrow(shape).ok()?;
+        let [rows @ (64 | 128), columns] = shape[..] else { return None };
+        if self.warps != 4 || dtype.is_scale() {
+            return None;
+        }
+        let of = [rows, columns];
+        let layout = layouts::tensor_memory_register_layout(&of, of, 1, dtype.bits, 4, "32x32b", false).ok()?;
+        Some(self.given_by_instruction(layout))
+    }
+
+    fn is_of_product(&self, layout: &Registers) -> bool {
+        self.as_given(layout).is_some_and(|layout| matches!(*layout, Layout::Mma { .. }))
+    }
+
+    /// The left operand of a product may stay in registers.
+    fn operand_in_registers(&mut self, frame: &Frame, expr: ExprId, args: &Args) {
+        match args.get(0, "A").cloned() {
+            // Elements of 16 bits are in the right threads already.
+            Some(Value::Tensor(operand)) if self.is_of_product(&operand.layout) && operand.dtype.bits == 16 => {}
+            Some(Value::Tensor(operand)) if self.is_of_product(&operand.layout) => {
+                self.conversion(frame, expr, &operand, operand.dtype.bits);
+            }
+            // It may go through a buffer of its own, which is made where it is loaded.
+            Some(Value::Tensor(_)) => {
+                let reason = "what an operand of `async_dot` in registers takes of shared memory is not modelled";
+                self.note(frame, expr, Reason::new(reason));
+            }
+            _ => {}
+        }
+    }
+
+    /// A descriptor that was made before.
+    fn descriptor_at(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let block = args.get(1, "block_shape").and_then(Value::extents);
+        let (Some(block), Some(&Value::Dtype(dtype))) = (block, args.get(2, "dtype")) else {
+            return self.unknown_call(frame, expr, Reason::new("the block of a descriptor is not known"), args);
+        };
+        let operands = self.operands(frame, expr, &args.all());
+        let op = Emitted {
+            name: "reinterpret_tensor_descriptor",
+            effect: Effect::None,
+            operands: &operands,
+            of: Type::Descriptor,
+            identity: identity((&block, dtype)),
+            kind: Kind::Plain,
+        };
+        let id = self.emit(frame, expr, op);
+        let layout = Some(Rc::new(default_layout(&block, dtype)));
+        Value::Descriptor(Descriptor { id, dtype, block: Rc::new(block), layout, is_layout_told: true })
+    }
+
+    /// A descriptor that the kernel makes: 128 bytes while it is made. One of TLX says first where it goes to, and is made even where nobody uses it.
+    fn device_descriptor(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let operands = self.operands(frame, expr, &args.all());
+        let place =
+            args.named("desc_ptr").cloned().or_else(|| (args.positional.len() > 4).then(|| args.positional[0].clone()));
+        let place = place.filter(|place| !matches!(place, Value::None));
+        // Behind where it goes to, if that is said by position.
+        let behind = usize::from(args.positional.len() > 4);
+        let (base, block) = (args.get(behind, "base"), args.get(3 + behind, "block_shape").and_then(Value::extents));
+        let (Some(Value::Scalar(base)), Some(block)) = (base, block) else {
+            return self.unknown_call(frame, expr, Reason::new("the block of a descriptor is not known"), args);
+        };
+        let dtype = match self.led_to(base) {
+            Ok(dtype) => dtype,
+            Err(reason) => return self.unknown_call(frame, expr, reason, args),
+        };
+        // Where blocks are not copied, and on AMD, they are in registers.
+        let is_in_memory = !self.is_amd() && self.copies_blocks();
+        let kind = if is_in_memory { self.asks(Asked::Fixed(128)) } else { Kind::Plain };
+        let of = Type::Descriptor;
+        // It is made for whoever uses it, and once for all that are equal.
+        let op = Emitted {
+            name: "make_tensor_descriptor",
+            effect: if place.is_some() { Effect::Writes } else { Effect::None },
+            operands: &operands,
+            of,
+            identity: identity(&block),
+            kind,
+        };
+        let id = self.emit(frame, expr, op);
+        let layout = Some(Rc::new(default_layout(&block, dtype)));
+        Value::Descriptor(Descriptor { id, dtype, block: Rc::new(block), layout, is_layout_told: true })
+    }
+
+    /// `desc.load(…)` and `desc.store(…)` go through buffers that the source does not show.
+    pub(super) fn descriptor_access(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        name: &str,
+        descriptor: &Descriptor,
+        args: &Args,
+    ) -> Value {
+        match name {
+            "store" => self.descriptor_store(frame, expr, descriptor, args),
+            _ => self.descriptor_load(frame, expr, descriptor, args),
+        }
+    }
+
+    fn descriptor_store(&mut self, frame: &Frame, expr: ExprId, descriptor: &Descriptor, args: &Args) -> Value {
+        let layout = Rc::new(default_layout(&descriptor.block, descriptor.dtype));
+        let of = (descriptor.dtype, (*descriptor.block).clone(), layout);
+        let value = args.get(1, "value").cloned().unwrap_or(Value::None);
+        let value = match &value {
+            Value::Tensor(tensor) if tensor.dtype != descriptor.dtype => {
+                self.cast(frame, expr, &value, descriptor.dtype)
+            }
+            _ => value,
+        };
+        let mut stored = super::operators::ids(std::slice::from_ref(&value));
+        if let Value::Tensor(tensor) = &value {
+            // It is stored from the layout that it has, but the conversion is there for others.
+            stored.push(self.converted(frame, expr, tensor, "global memory"));
+        }
+        if !self.copies_blocks() {
+            if let (Value::Tensor(tensor), Dialect::Triton) = (&value, self.launch.dialect) {
+                self.conversion(frame, expr, tensor, self.widest_of(tensor));
+            }
+            stored.push(descriptor.id);
+            self.effect(frame, expr, "store", stored);
+            return Value::None;
+        }
+        let named = self.named.replace(("staging of desc.store".into(), None));
+        let staging = self.shared_buffer(frame, expr, "staging", of, Use::Staging, &stored);
+        self.named = named;
+        let mut operands = super::operators::ids(std::slice::from_ref(&staging));
+        operands.push(descriptor.id);
+        operands.extend(super::operators::ids(&args.all()));
+        self.effect(frame, expr, "descriptor store", operands);
+        Value::None
+    }
+
+    /// Loads in a loop of which the author asks to be overlapped have buffers, by rules of AMD's compiler that are not followed here.
+    pub(super) fn note_pipelined_load(&mut self, frame: &Frame, expr: ExprId) {
+        if self.is_overlapped && self.launch.dialect == Dialect::Tlx && self.is_amd() {
+            let reason = "how many copies of a load the compiler keeps in a loop with `num_stages` is not modelled";
+            self.note(frame, expr, Reason::new(reason));
+        }
+    }
+
+    /// Whether the device copies blocks of descriptors; the compiler makes pointers of descriptors elsewhere.
+    fn copies_blocks(&self) -> bool {
+        let capability = self.launch.hardware.capability;
+        if self.is_amd() { capability >= 1250 } else { capability >= 90 }
+    }
+
+    /// `desc.load(…)` where pointers are gone through of which nothing is known.
+    fn load_by_pointers(&mut self, frame: &Frame, expr: ExprId, descriptor: &Descriptor, args: &Args) -> Value {
+        let (dtype, shape) = (descriptor.dtype, (*descriptor.block).clone());
+        let mut operands = vec![descriptor.id];
+        operands.extend(self.operands(frame, expr, &args.all()));
+        let op = Emitted {
+            name: "load",
+            effect: Effect::Reads,
+            operands: &operands,
+            of: Type::Tensor,
+            identity: 0,
+            kind: Kind::Plain,
+        };
+        let id = self.emit(frame, expr, op);
+        let bits = u64::from(dtype.bits.max(8));
+        let tile = Tile { shape: shape.clone(), bits: dtype.bits, dtype: dtype.name };
+        self.program
+            .loads
+            .insert(id, Load { tile, width: (bits.min(128), 128), runs_along: None, assigned: self.assigned() });
+        Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: self.choice_for(id) })
+    }
+
+    /// The buffer and the barrier of a load are made when it is known whether somebody needs what it loads.
+    fn descriptor_load(&mut self, frame: &Frame, expr: ExprId, descriptor: &Descriptor, args: &Args) -> Value {
+        self.note_pipelined_load(frame, expr);
+        if !self.copies_blocks() {
+            return self.load_by_pointers(frame, expr, descriptor, args);
+        }
+        let (dtype, shape) = (descriptor.dtype, (*descriptor.block).clone());
+        let layout = default_layout(&shape, dtype);
+        let bytes = match layout.size(&shape, u64::from(dtype.bits.max(8))) {
+            Ok(bytes) => bytes,
+            Err(reason) => return self.unsized_(frame, expr, "the size", &reason),
+        };
+        let at = ("staging of desc.load", self.site(frame, expr));
+        let (tile, barrier) = ((shape.clone(), dtype.name), (vec![1, 1], Dtype::BARRIER.name));
+        let staging = self.program.insert(at, tile, (Bytes::Exactly(bytes), layout.alignment()), Use::Staging);
+        let barrier = self.program.insert(at, barrier, (Bytes::Exactly(8), 16), Use::Barrier);
+        let mut operands = vec![descriptor.id];
+        operands.extend(self.operands(frame, expr, &args.all()));
+        let op = Emitted {
+            name: "descriptor load",
+            effect: Effect::Reads,
+            operands: &operands,
+            of: Type::Tensor,
+            identity: 0,
+            kind: Kind::StagedLoad { staging, barrier },
+        };
+        let id = self.emit(frame, expr, op);
+        let tile = Tile { shape: shape.clone(), bits: dtype.bits, dtype: dtype.name };
+        let (runs_along, assigned) = (shape.len().checked_sub(1), self.assigned());
+        self.program.loads.insert(id, Load { tile, width: (128, 128), runs_along, assigned });
+        Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: Registers::Flexible })
+    }
+
+    /// A store to global memory. A tensor whose layout is another than that of the pointers goes through shared memory first.
+    pub(super) fn triton_store(&mut self, frame: &Frame, expr: ExprId, args: &Args) {
+        let pointer = args.get(0, "pointer");
+        let told = pointer.and_then(|pointer| self.as_pointer(pointer));
+        let pointer = told.as_ref().or(pointer);
+        if let Some(reason) = pointer.and_then(|pointer| self.untold_pointer(pointer)) {
+            self.unknown_call(frame, expr, reason, args);
+            return;
+        }
+        // What is stored may have taken anything.
+        if let Some(reason) = super::operators::first_unknown(&args.all()) {
+            self.unknown_call(frame, expr, reason, args);
+            return;
+        }
+        self.check_access(frame, expr, pointer, args, false);
+        let mut operands = self.operands(frame, expr, &args.all());
+        if let Some(Value::Tensor(pointers)) = pointer {
+            let mask = args.get(2, "mask").cloned();
+            let access: Vec<Value> = mask.into_iter().chain([Value::Tensor(pointers.clone())]).collect();
+            operands.extend(self.accessed(frame, expr, pointers, &access));
+        }
+        if let (Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) = (pointer, args.get(1, "value")) {
+            operands.extend(self.stored_globally(frame, expr, pointers, value));
+        }
+        self.effect(frame, expr, "store", operands);
+    }
+
+    /// A tensor whose layout is another than that of the pointers that it goes to goes through shared memory first.
+    pub(super) fn stored_globally(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        pointers: &Tensor,
+        value: &Tensor,
+    ) -> Option<ValueId> {
+        // A store takes no more side by side than its own elements let it.
+        let is_any = pointers.dtype.element() == Dtype::ANY;
+        let own = if is_any { identity(("store of any", pointers.id)) } else { self.coalesced(pointers) };
+        let fits = match self.resolved(&value.layout) {
+            Registers::Flexible => true,
+            Registers::Loaded(key) => key == own,
+            _ => false,
+        };
+        if fits {
+            return None;
+        }
+        let bits = pointers.dtype.element().bits;
+        if self.carried_by_while(&value.layout).is_some()
+            && value.shape == pointers.shape
+            && let Some(to) = self.stored_in(pointers)
+            && value.dtype.bits == bits
+        {
+            let to = Registers::Known(Arc::new(to));
+            return Some(self.between(frame, expr, value, &to).id);
+        }
+        if let Some(from) = self.uncontested(&value.layout)
+            && value.shape == pointers.shape
+            && bits <= value.dtype.bits
+            && !self.widened.contains(&value.id)
+            && (self.launch.dialect != Dialect::Triton
+                || self.widest.get(&value.id).is_none_or(|&widest| widest <= bits))
+        {
+            let to = self.stored_in(pointers).map_or_else(compilers, |to| Registers::Known(Arc::new(to)));
+            let (shape, from) = ((*value.shape).clone(), Registers::Known(from));
+            // What is stored in two layouts is converted to each.
+            let goes_to = format!("{to:?}");
+            let kind = self.asks(Asked::Conversion { shape, bits, from, to });
+            return Some(self.converted_by(frame, expr, value, goes_to, kind));
+        }
+        let stored = Tensor { shape: pointers.shape.clone(), ..value.clone() };
+        // What is loaded may be converted before it is cast.
+        let bits = if self.launch.dialect == Dialect::Triton { bits.max(self.widest_of(value)) } else { bits };
+        self.conversion(frame, expr, &stored, bits);
+        Some(self.converted(frame, expr, value, ("global memory", own)))
+    }
+
+    /// Operations along an axis want a layout that a product or tensor memory does not give.
+    pub(super) fn along_axis(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor) -> Tensor {
+        let is_given = matches!(tensor.layout, Registers::Chosen(_) | Registers::Unknown(_));
+        if !self.launch.dialect.leaves_layouts() || !is_given {
+            return tensor.clone();
+        }
+        Tensor { id: self.converted(frame, expr, tensor, "along an axis"), ..tensor.clone() }
+    }
+
+    /// A conversion that the compiler may put here.
+    fn conversion(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, bits: u32) {
+        let (operands, shape) = ([tensor.id], &tensor.shape);
+        let elements = shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
+        let most = elements.saturating_mul(u64::from(bits.max(8))) / 8;
+        let reason = Reason::new(
+            "the compiler chooses the layouts of registers, and may convert one into another through shared memory",
+        );
+        let kind = self.asks(Asked::UpTo(most, reason));
+        let op = Op {
+            name: "convert_layout",
+            at: self.site(frame, expr),
+            effect: Effect::Writes,
+            operands: operands.to_vec(),
+            results: Vec::new(),
+            identity: 0,
+            kind,
+        };
+        self.push(op);
+    }
+
+    /// A tensor in the layout in which it goes to some memory: where that was needed before, it is not made again.
+    pub(super) fn converted(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, goes_to: impl Hash) -> ValueId {
+        let elements = tensor.shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
+        let most = elements.saturating_mul(u64::from(tensor.dtype.bits.max(8))) / 8;
+        let reason = Reason::new(
+            "the compiler chooses the layouts of registers, and may convert one into another through shared memory",
+        );
+        let kind = self.asks(Asked::UpTo(most, reason));
+        self.converted_by(frame, expr, tensor, goes_to, kind)
+    }
+
+    pub(super) fn converted_by(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        tensor: &Tensor,
+        goes_to: impl Hash,
+        kind: Kind,
+    ) -> ValueId {
+        let op = Emitted {
+            name: "convert_layout",
+            effect: Effect::None,
+            operands: &[tensor.id],
+            of: Type::Tensor,
+            identity: identity(goes_to),
+            kind,
+        };
+        self.emit(frame, expr, op)
+    }
+
+    /// What decides the layout in which pointers are gone through: the same for two accesses, the same layout.
+    pub(super) fn coalesced(&self, pointers: &Tensor) -> u64 {
+        if pointers.dtype.element() == Dtype::ANY {
+            // Accesses of one shape and order have one layout, whatever they access.
+            return match self.access(pointers) {
+                Some((shape, order, _)) => identity(("access of any", shape, order)),
+                None => identity(("access of any", self.numbered(pointers.id), &pointers.shape)),
+            };
+        }
+        if let Some(layout) = self.gone_through_in(pointers) {
+            return identity(("access", format!("{layout:?}")));
+        }
+        let what = self.numbered(pointers.id);
+        identity((what, pointers.dtype.element().bits, &pointers.shape))
+    }
+
+    /// `with tlx.async_tasks():`; `None` where a statement is none.
+    pub(super) fn async_tasks(&mut self, frame: &mut Frame, items: &[WithItem], body: &[StmtId]) -> Option<Flow> {
+        let [item] = items else { return None };
+        let ast = frame.ast.clone();
+        let Expr::Call { func, .. } = ast.expr(item.context) else { return None };
+        let Value::Language(name) = self.value(frame, *func) else { return None };
+        if &*name != "async_tasks" {
+            return None;
+        }
+        let mut found = FoundTasks::default();
+        self.tasks_in(frame, body, &mut found);
+        let mut operands: Vec<ValueId> = Vec::new();
+        let FoundTasks { default, tasks } = found;
+        let default = default.unwrap_or_else(|| {
+            self.open();
+            self.close(frame, item.context, Vec::new())
+        });
+        let free: Vec<Vec<ValueId>> = tasks.iter().map(|(block, _)| self.free(block)).collect();
+        for value in free.iter().flatten() {
+            if !operands.contains(value) {
+                operands.push(*value);
+            }
+        }
+        let tasks = tasks
+            .into_iter()
+            .map(|(mut block, warps)| {
+                let params: Vec<ValueId> =
+                    operands.iter().map(|&value| self.new_value(self.program.types[value.0 as usize])).collect();
+                rename(&mut block, &operands, &params);
+                block.params = params;
+                Task { body: block, warps }
+            })
+            .collect();
+        let op = Op {
+            name: "async_tasks",
+            at: self.site(frame, item.context),
+            effect: Effect::Writes,
+            operands,
+            results: Vec::new(),
+            identity: 0,
+            kind: Kind::Specialize { default, tasks },
+        };
+        self.push(op);
+        Some(Flow::Next)
+    }
+
+    /// The tasks that stand in a body, also under conditions that are known.
+    fn tasks_in(&mut self, frame: &mut Frame, body: &[StmtId], found: &mut FoundTasks) {
+        let ast = frame.ast.clone();
+        for &stmt in body {
+            match ast.stmt(stmt) {
+                Stmt::With { items, body } => {
+                    let Some(item) = items.first() else { continue };
+                    let Expr::Call { args, .. } = ast.expr(item.context) else { continue };
+                    let args = self.args(frame, args);
+                    let is_default = matches!(args.positional.first(), Some(Value::Str(name)) if &**name == "default");
+                    let number = |name: &str, position: usize| {
+                        args.get(position, name).and_then(Value::int).and_then(|it| u64::try_from(it).ok())
+                    };
+                    let warps = number("num_warps", usize::MAX);
+                    let replicas = number("replicate", usize::MAX).unwrap_or(1).min(64);
+                    if !is_default && warps.is_none() {
+                        self.note(frame, item.context, Reason::new("the warps of a task are not known"));
+                    }
+                    let before = frame.names.clone();
+                    let around = (self.warps, self.replica);
+                    for replica in 0..replicas {
+                        if !is_default {
+                            self.warps = warps.unwrap_or(4);
+                        }
+                        self.replica = Some(replica);
+                        self.open();
+                        self.body(frame, body);
+                        let block = self.close(frame, item.context, Vec::new());
+                        frame.names = before.clone();
+                        if is_default {
+                            found.default = Some(block);
+                        } else {
+                            found.tasks.push((block, self.warps));
+                        }
+                    }
+                    (self.warps, self.replica) = around;
+                }
+                Stmt::If { condition, body, or_else } => match self.value(frame, *condition).truth() {
+                    Some(true) => self.tasks_in(frame, body, found),
+                    Some(false) => self.tasks_in(frame, or_else, found),
+                    None => self.note(frame, *condition, Reason::new("which tasks there are is not known")),
+                },
+                _ => {
+                    self.statement(frame, stmt);
+                }
+            }
+        }
+    }
+
+    /// The values that a block uses and does not define.
+    fn free(&self, block: &Block) -> Vec<ValueId> {
+        let mut defined: Vec<ValueId> = Vec::new();
+        let mut used: Vec<ValueId> = Vec::new();
+        block.each(&mut |op| {
+            defined.extend(&op.results);
+            for inner in op.kind.blocks() {
+                defined.extend(&inner.params);
+            }
+            used.extend(&op.operands);
+        });
+        defined.sort_unstable();
+        let mut found = Vec::new();
+        for value in used {
+            let is_constant = self.constants.contains(&value);
+            if !is_constant && defined.binary_search(&value).is_err() && !found.contains(&value) {
+                found.push(value);
+            }
+        }
+        found
+    }
+}
+
+#[derive(Default)]
+struct FoundTasks {
+    default: Option<Block>,
+    tasks: Vec<(Block, u64)>,
+}
+
+fn rename(block: &mut Block, from: &[ValueId], to: &[ValueId]) {
+    for op in &mut block.ops {
+        for operand in &mut op.operands {
+            if let Some(at) = from.iter().position(|value| value == operand) {
+                *operand = to[at];
+            }
+        }
+        for inner in op.kind.blocks_mut() {
+            rename(inner, from, to);
+        }
+    }
+}
+
+/// A layout that the compiler chooses.
+fn compilers() -> Registers {
+    Registers::Unknown(Reason::new("the compiler chooses the layouts of registers"))
+}
+
+/// A swizzle of which no order is said goes by rows.
+fn ordered(layout: &Rc<SharedLayout>, rank: usize) -> Rc<SharedLayout> {
+    match &**layout {
+        SharedLayout::Swizzled { order, cga } if order.is_empty() => {
+            Rc::new(SharedLayout::Swizzled { order: (0..rank as u64).rev().collect(), cga: cga.clone() })
+        }
+        _ => layout.clone(),
+    }
+}
+
+/// The shape and the type of what a product without an accumulator gives.
+fn product(args: &Args) -> Option<(Vec<u64>, Dtype)> {
+    let operand = |position, name| match args.get(position, name)? {
+        Value::Shared(Shared { shape, dtype, .. }) | Value::Tensor(Tensor { shape, dtype, .. }) => {
+            Some((shape.clone(), *dtype))
+        }
+        Value::TensorMemory(TensorMemory { shape, dtype, .. }) => Some((shape.clone(), *dtype)),
+        _ => None,
+    };
+    let ((left, dtype), (right, _)) = (operand(0, "A")?, operand(1, "B")?);
+    let (&[m, _], &[_, n]) = (left.as_slice(), right.as_slice()) else { return None };
+    let sum = match args.get(9, "out_dtype") {
+        Some(Value::Dtype(dtype)) => *dtype,
+        _ => Dtype::named(if dtype.name.contains("int") { "int32" } else { "float32" }),
+    };
+    Some((vec![m, n], sum))
+}
+
+/// The rows that what is in tensor memory takes, where that is known.
+fn rows(memory: &TensorMemory) -> Option<u32> {
+    let bits = u64::from(memory.dtype.bits);
+    let extent = match &memory.layout {
+        Some(layout) => layout.extent(&memory.shape, bits),
+        None => tensor_layout(&memory.shape, memory.dtype).extent(&memory.shape, bits),
+    };
+    extent.ok().map(|(_, rows)| rows)
+}
+
+fn is_tmem(storage: &Value) -> bool {
+    matches!(storage, Value::Language(name) if &**name == "tmem")
+}
+
+/// The layout of an allocation in tensor memory: one block, or scales.
+fn tensor_layout(shape: &[u64], dtype: Dtype) -> TensorMemoryLayout {
+    if dtype.is_scale() {
+        return TensorMemoryLayout::Scales { cga: Vec::new() };
+    }
+    let [m, n] = shape[shape.len().saturating_sub(2)..] else {
+        return TensorMemoryLayout::Blocks {
+            block: [0, 0],
+            column_stride: 1,
+            two_ctas: false,
+            fp4_padded: false,
+            cga: Vec::new(),
+        };
+    };
+    TensorMemoryLayout::Blocks { block: [m, n], column_stride: 1, two_ctas: false, fp4_padded: false, cga: Vec::new() }
+}

@@ -1,0 +1,22 @@
+//! What the analysis says of kernels of all languages, through its public interface.
+
+mod assumed;
+mod classes;
+mod configurations;
+mod conformance_pypto;
+mod demands;
+mod dumps;
+mod elsewhere;
+mod gpu_scenarios;
+mod launched;
+mod limits;
+mod lowering;
+mod possible;
+mod pypto;
+mod refused;
+mod scopes;
+mod specialised;
+mod tlx;
+mod triton;
+mod triton_plans;
+mod triton_scratch;

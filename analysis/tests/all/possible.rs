@@ -1,0 +1,553 @@
+//! Kernels whose launches leave something open: what they take whatever is given for it, and with each value that is possible.
+
+use expect_test::{Expect, expect};
+use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::ide::configurations::{ConfigurationView, OnDevice};
+use tilefit_analysis::project::Config;
+use tilefit_gpu::device::Arch;
+use tilefit_python::diagnostics::Severity;
+use tilefit_syntax::Document;
+
+const HEAD: &str = "import torch\nimport triton\nimport triton.language as tl\n\n\n";
+
+fn host(text: &str) -> (AnalysisHost, tilefit_analysis::FileId) {
+    let mut host = AnalysisHost::new();
+    let own = Arch::from_name("sm_90").expect("a device");
+    host.set_config(Config { tlx_arch: own, is_gpu_named: true, ..Config::default() });
+    let file = host.file_id("kernels.py");
+    host.set_document(file, Document::new(&format!("{HEAD}{text}")));
+    (host, file)
+}
+
+fn on(on: &OnDevice) -> String {
+    let bytes = match on.high {
+        Some(high) if high == on.low => high.to_string(),
+        Some(high) => format!("{}..{high}", on.low),
+        None => format!("{}..", on.low),
+    };
+    format!("{bytes} {}", on.verdict)
+}
+
+/// A line for each row; of what is possible the first and the last few.
+fn check(text: &str, expected: Expect) {
+    let (host, file) = host(text);
+    let mut shown = String::new();
+    for kernel in host.snapshot().configurations(file).expect("no edit") {
+        shown += &format!("{}\n", kernel.kernel);
+        let line = |row: &ConfigurationView| {
+            let values: Vec<_> = row.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let on = row.on[0].as_ref().map_or("not surveyed".to_owned(), on);
+            format!("  {}{} | {on}\n", if row.possible { "possible " } else { "" }, values.join(" "))
+        };
+        let rows: Vec<String> = kernel.configurations.iter().map(line).collect();
+        let skipped = rows.len().saturating_sub(12);
+        rows[..rows.len().min(8)].iter().for_each(|row| shown += row);
+        if skipped > 0 {
+            shown += &format!("  … {skipped} more\n");
+        }
+        rows[rows.len().min(8)..].iter().skip(skipped).for_each(|row| shown += row);
+        if let Some(reason) = kernel.configurations[0].on[0].as_ref().and_then(|on| on.reason.as_ref()) {
+            shown += &format!("  {reason}\n");
+        }
+    }
+    expected.assert_eq(&shown);
+}
+
+const ROWS: &str = "@triton.jit
+def rows(x, y, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    v = tl.load(x + tl.program_id(0) * n + at, mask=at < n, other=0.0).to(tl.float32)
+    tl.store(y + tl.program_id(0), tl.sum(v, 0))
+
+
+";
+
+#[test]
+fn an_extent_is_a_power_of_two() {
+    check(
+        ROWS,
+        expect![[r#"
+            rows
+              BLOCK= | 0..16 fits
+              possible BLOCK=1 | 0..4 fits
+              possible BLOCK=2 | 0..8 fits
+              possible BLOCK=4 | 0..16 fits
+              possible BLOCK=8 | 0..16 fits
+              possible BLOCK=16 | 0..16 fits
+              possible BLOCK=32 | 0..16 fits
+              possible BLOCK=64 | 0..16 fits
+              … 10 more
+              possible BLOCK=131072 | 0..16 fits
+              possible BLOCK=262144 | 0..16 fits
+              possible BLOCK=524288 | 0..16 fits
+              possible BLOCK=1048576 | 0..16 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}
+
+#[test]
+fn the_host_narrows_what_is_possible() {
+    check(
+        &format!(
+            "{ROWS}def total(x):
+    y = torch.empty((64,), dtype=torch.float32)
+    BLOCK = max(16, min(64, triton.next_power_of_2(x.shape[1])))
+    rows[(64,)](x, y, x.shape[1], BLOCK=BLOCK)
+"
+        ),
+        expect![[r#"
+            rows
+              BLOCK= | 0..16 fits
+              possible BLOCK=16 | 0..16 fits
+              possible BLOCK=32 | 0..16 fits
+              possible BLOCK=64 | 0..16 fits
+              the compiler chooses the layouts of registers
+        "#]],
+    );
+}
+
+#[test]
+fn what_one_number_decides_goes_together() {
+    check(
+        &format!(
+            "{ROWS}def settings(n):
+    block = triton.next_power_of_2(n)
+    if block > 16384:
+        raise RuntimeError(\"too long\")
+    num_warps = 4
+    if block >= 8192:
+        num_warps = 16
+    elif block >= 2048:
+        num_warps = 8
+    return block, num_warps
+
+
+def total(x):
+    y = torch.empty((64,), dtype=torch.float32)
+    block, num_warps = settings(x.shape[1])
+    rows[(64,)](x, y, x.shape[1], BLOCK=block, num_warps=num_warps)
+"
+        ),
+        expect![[r#"
+            rows
+              BLOCK= num_warps= | 0..64 fits
+              possible BLOCK=1 num_warps=4 | 0..4 fits
+              possible BLOCK=2 num_warps=4 | 0..8 fits
+              possible BLOCK=4 num_warps=4 | 0..16 fits
+              possible BLOCK=8 num_warps=4 | 0..16 fits
+              possible BLOCK=16 num_warps=4 | 0..16 fits
+              possible BLOCK=32 num_warps=4 | 0..16 fits
+              possible BLOCK=64 num_warps=4 | 0..16 fits
+              … 4 more
+              possible BLOCK=2048 num_warps=8 | 0..32 fits
+              possible BLOCK=4096 num_warps=8 | 0..32 fits
+              possible BLOCK=8192 num_warps=16 | 0..64 fits
+              possible BLOCK=16384 num_warps=16 | 0..64 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}
+
+#[test]
+fn flags_and_modes_have_few_values() {
+    check(
+        "MODE_SQUARES = 3
+
+
+# tilefit: x=fp32 y=fp32
+@triton.jit
+def modes(x, y, MODE: tl.constexpr, TURNED: tl.constexpr):
+    at = tl.arange(0, 64)[:, None] * 64 + tl.arange(0, 64)[None, :]
+    v = tl.load(x + at)
+    if MODE == MODE_SQUARES:
+        v = tl.cumsum(v * v, 0)
+    if TURNED:
+        v = tl.trans(v)
+    tl.store(y + at, v)
+",
+        expect![[r#"
+            modes
+              MODE= TURNED= | 0..16384 fits
+              possible MODE=3 TURNED=False | 0..16384 fits
+              possible MODE=3 TURNED=True | 0..16384 fits
+              possible MODE=False TURNED=False | 0 fits
+              possible MODE=False TURNED=True | 0..16384 fits
+              possible MODE=True TURNED=False | 0 fits
+              possible MODE=True TURNED=True | 0..16384 fits
+              possible MODE=4 TURNED=False | 0 fits
+              possible MODE=4 TURNED=True | 0..16384 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}
+
+#[test]
+fn lengths_only_decide_how_often_loops_go_round() {
+    check(
+        "# tilefit: a=fp16 b=fp16 c=fp32 divisible=a,b,c
+@triton.jit
+def product(a, b, c, K: tl.constexpr):
+    rows = tl.arange(0, 64)
+    inner = tl.arange(0, 32)
+    acc = tl.zeros((64, 64), tl.float32)
+    for k in range(0, tl.cdiv(K, 32)):
+        x = tl.load(a + rows[:, None] * 1024 + k * 32 + inner[None, :])
+        y = tl.load(b + (k * 32 + inner[:, None]) * 64 + rows[None, :])
+        acc = tl.dot(x, y, acc)
+    tl.store(c + rows[:, None] * 64 + rows[None, :], acc)
+",
+        expect![[r#"
+            product
+               | 0..24576 fits
+              the number of iterations of a loop depends on a value that is unknown
+        "#]],
+    );
+}
+
+#[test]
+fn no_error_rests_on_what_is_only_possible() {
+    let text = "# tilefit: x=fp32 y=fp32
+@triton.jit
+def turned(x, y, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    tl.store(y + at, tl.trans(tl.load(x + at)))
+";
+    check(
+        text,
+        expect![[r#"
+            turned
+              BLOCK= | 0.. depends
+              possible BLOCK=1 | 0..4 fits
+              possible BLOCK=2 | 0..16 fits
+              possible BLOCK=4 | 0..64 fits
+              possible BLOCK=8 | 0..256 fits
+              possible BLOCK=16 | 0..1024 fits
+              possible BLOCK=32 | 0..4096 fits
+              possible BLOCK=64 | 0..16384 fits
+              possible BLOCK=128 | 0..65536 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+    let (host, file) = host(text);
+    assert!(host.snapshot().diagnostics(file).expect("no edit").is_empty());
+}
+
+#[test]
+fn larger_blocks_are_refused_and_other_extents_are_not_known() {
+    check(
+        "# tilefit: x=i32 BLOCK=96
+@triton.jit
+def odd(x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(x + at, at)
+
+
+# tilefit: x=i32 BLOCK=2048
+@triton.jit
+def large(x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    tl.store(x + at, at)
+",
+        expect![[r#"
+            odd
+               | 0.. unknown
+              an extent of 96, which is not a power of two: only some versions of Triton take it
+            large
+               | 0 refused
+              line 16: a block has at most 1048576 elements, and this one has 4194304
+        "#]],
+    );
+}
+
+fn lenses(text: &str) -> Vec<String> {
+    let (host, file) = host(text);
+    let analysis = host.snapshot();
+    let lenses = analysis.code_lenses(file).expect("no edit").into_iter();
+    lenses.filter_map(|lens| analysis.code_lens(file, lens).expect("no edit")).map(|lens| lens.title).collect()
+}
+
+/// Strides only enter addresses, a flag is tried both ways, and the index decides no size.
+#[test]
+fn a_lens_asks_only_for_what_bounds_the_memory() {
+    let text = "@triton.jit
+def k(a, b, c, index, H: tl.constexpr, stride: tl.constexpr, M: tl.constexpr, FLAG: tl.constexpr):
+    i = tl.load(index + tl.program_id(0).to(tl.int64)).to(tl.int64)
+    m = tl.arange(0, M)
+    x = tl.load(a + i * H + m[:, None] * stride + m[None, :])
+    if FLAG:
+        x = x * 2
+    y = tl.load(b + m[:, None] * stride + m[None, :]).to(tl.float16)
+    tl.store(c + m[:, None] * stride + m[None, :], tl.dot(x.to(tl.float16), y))
+";
+    assert_eq!(lenses(text), ["to see its memory, give M a value"]);
+    let of_any_type = text.replace("x.to(tl.float16), y", "x, y.to(x.dtype)");
+    assert_eq!(lenses(&of_any_type), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a: 16 bits"]);
+}
+
+/// An option of a loop decides how much it loads ahead; without its value no number is the compiler's, and a kernel without products is quiet.
+#[test]
+fn an_option_of_a_loop_without_a_value_gives_no_number() {
+    let text = "@triton.jit
+def k(a, out, n, BLOCK: tl.constexpr, num_stages: tl.constexpr):
+    for row in tl.range(0, n, 1, num_stages=num_stages):
+        x = tl.load(a + row * BLOCK + tl.arange(0, BLOCK)).to(tl.float32)
+        tl.store(out + row, tl.max(x, axis=0))
+";
+    let launched = |stages: &str| {
+        format!(
+            "{text}\ndef launch(a: torch.Tensor, out, n):\n    k[(1,)](a, out, n, BLOCK=1024, num_stages={stages})\n"
+        )
+    };
+    assert_eq!(lenses(&launched("n")), [""]);
+    let one = "4 if torch.cuda.is_available() else 2";
+    assert_eq!(lenses(&launched(one)), ["at most 24.1 KiB of 227 KiB (sm_90) whatever num_stages is"]);
+}
+
+/// No value is asked for that would not help.
+#[test]
+fn a_lens_says_what_no_value_would_help_with() {
+    let text = "@triton.jit
+def k(a, c, K: tl.constexpr, M: tl.constexpr):
+    x = tl.load(tl.make_block_ptr(a, (M, K), (K, 1), (0, 0), (M, K), (1, 0)))
+    m = tl.arange(0, M)
+    tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, tl.trans(x)))
+";
+    assert_eq!(lenses(text), ["memory not known: `make_block_ptr` is not modelled, and Triton 3.9 has removed it"]);
+}
+
+/// Pointers that a loop carries and that a branch chooses are the arguments that they start as.
+#[test]
+fn pointers_without_a_type_are_followed_through_loops_and_branches() {
+    let text = "@triton.jit
+def k(a, b, c, K, M: tl.constexpr):
+    m = tl.arange(0, M)
+    p = a + m[:, None] * K + m[None, :]
+    q = b + K if K > 3 else b
+    if tl.program_id(0) == 0:
+        q += K
+    acc = tl.zeros((M, M), tl.float32)
+    for k in range(0, K, M):
+        y = tl.load(q + m[:, None] * K + m[None, :])
+        acc += tl.dot(tl.load(p), y)
+        p += M
+    tl.store(c + m[:, None] * M + m[None, :], acc)
+";
+    assert_eq!(lenses(text), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a, b: 16 bits"]);
+}
+
+/// What is loaded may count from where an argument leads to: that one is the pointer, as in kernels over pages and sequences.
+#[test]
+fn pointers_are_found_behind_offsets_that_are_loaded() {
+    let text = "@triton.jit
+def k(a, b, c, index, K, M: tl.constexpr):
+    m = tl.arange(0, M)
+    i = tl.load(index + tl.program_id(0))
+    a += i * K
+    x = tl.load(a + m[:, None] * K + m[None, :])
+    y = tl.load(i * K + b + m[:, None] * K + m[None, :]).to(a.dtype.element_ty)
+    tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, y))
+";
+    assert_eq!(lenses(text), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a: 16 bits"]);
+}
+
+/// The type of a tensor of pointers that nobody says the type of is not that of a number.
+#[test]
+fn a_tensor_of_pointers_without_a_type_has_no_number_for_its_type() {
+    let text = "@triton.jit
+def k(a, b, c, K, M: tl.constexpr):
+    m = tl.arange(0, M)
+    ps, qs = a + m[:, None] * K + m[None, :], b + m[:, None] * K + m[None, :]
+    x = tl.load(ps)
+    y = tl.load(qs).to(ps.dtype.element_ty)
+    tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, y))
+";
+    assert_eq!(lenses(text), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a: 16 bits"]);
+}
+
+/// Two things that have no value: the sum of a number and of a block is a block.
+#[test]
+fn a_block_of_unknown_extent_is_no_number() {
+    let text = "@triton.jit
+def k(a, b, c, N: tl.constexpr, M: tl.constexpr, K: tl.constexpr):
+    m, i = tl.arange(0, M), tl.arange(0, K)
+    x = tl.load(a + m[:, None] * N + (N + i[None, :])).to(tl.float16)
+    y = tl.load(b + (N + i[:, None]) * N + m[None, :]).to(tl.float16)
+    tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, y))
+
+def launch(a, b, c, n, k_):
+    k[(1,)](a, b, c, n, 64, triton.cdiv(k_, 3))
+";
+    assert_eq!(lenses(text), ["to see its memory, give K a value"]);
+}
+
+/// Whoever launches a kernel may give something else than the defaults of its parameters.
+#[test]
+fn a_default_that_an_assert_refuses_is_no_error_where_nothing_launches_the_kernel() {
+    let text = "@triton.jit
+def k(a, b, LAYOUT: tl.constexpr = None):
+    tl.static_assert(LAYOUT == 'rows')
+    tl.store(b, tl.sum(tl.load(a + tl.arange(0, 64)), 0))
+";
+    let errors = |text: &str| {
+        let (host, file) = host(text);
+        let found = host.snapshot().diagnostics(file).expect("no edit");
+        found.into_iter().filter(|it| it.severity == Severity::Error).map(|it| it.code.name()).collect::<Vec<_>>()
+    };
+    assert_eq!(errors(text), [""; 0]);
+    check(
+        text,
+        expect![[r#"
+            k
+               | 0.. unknown
+              a `static_assert` fails with the defaults of the parameters, and no launch of the kernel is known
+        "#]],
+    );
+    assert_eq!(errors(&format!("{text}\ndef launch(a, b):\n    k[(1,)](a, b)\n")), ["static-assert"]);
+}
+
+/// `@triton.heuristics` are functions of what the kernel is launched with.
+#[test]
+fn heuristics_choose_for_what_is_known() {
+    let text = "@triton.heuristics({
+    'HAS_BIAS': lambda args: args['bias'] is not None,
+    'EVEN': lambda args: args['M'] % 32 == 0,
+})
+@triton.jit
+def k(a, bias, c, M: tl.constexpr, HAS_BIAS: tl.constexpr, EVEN: tl.constexpr):
+    m = tl.arange(0, M)
+    x = tl.load(a + m[:, None] * M + m[None, :]).to(tl.float16)
+    if HAS_BIAS or not EVEN:
+        tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, tl.trans(x)))
+
+def launch(a, c):
+    k[(1,)](a, None, c, M=64)
+";
+    let with_comment =
+        |comment: &str| lenses(&text.replace("@triton.jit", &format!("# tilefit: {comment}\n@triton.jit")));
+    assert_eq!(lenses(text), [""]);
+    let taken = ["8–88 KiB of 227 KiB (sm_90) · room for ≥ 2 blocks/SM"];
+    assert_eq!(with_comment("HAS_BIAS=True"), taken);
+    assert_eq!(with_comment("bias=fp16 M=64"), taken);
+    assert_eq!(with_comment("M=16"), ["at most 7 KiB of 227 KiB (sm_90)"]);
+}
+
+/// A decorator of the author's that takes configurations tunes as `triton.autotune` does.
+#[test]
+fn configurations_are_read_through_any_decorator() {
+    let text = "@tuned(configs=[triton.Config({'M': m}, num_warps=4) for m in (32, 64)], key=['n'])
+@triton.jit
+def k(a, c, n, M: tl.constexpr):
+    m = tl.arange(0, M)
+    x = tl.load(a + m[:, None] * n + m[None, :]).to(tl.float16)
+    tl.store(c + m[:, None] * n + m[None, :], tl.dot(x, tl.trans(x)))
+";
+    assert_eq!(
+        lenses(text),
+        ["2 configurations · at most 88 KiB of 227 KiB (sm_90) · all fit · room for ≥ 2 blocks/SM"]
+    );
+}
+
+/// A kernel that each of the next tests tunes in a way of its own.
+const TUNED: &str = "@triton.jit
+def k(a, c, n, M: tl.constexpr):
+    m = tl.arange(0, M)
+    x = tl.load(a + m[:, None] * n + m[None, :]).to(tl.float16)
+    tl.store(c + m[:, None] * n + m[None, :], tl.dot(x, tl.trans(x)))
+";
+const BOTH_FIT: &str = "2 configurations · at most 88 KiB of 227 KiB (sm_90) · all fit · room for ≥ 2 blocks/SM";
+
+/// A function that is not known may leave some of them out.
+#[test]
+fn configurations_are_read_where_a_function_chooses_from_them() {
+    let list = "[triton.Config({'M': m}, num_warps=4) for m in (32, 64)]";
+    for configs in
+        [format!("kept({list})"), format!("list(filter(kept, {list}))"), format!("[c for c in {list} if kept(c)]")]
+    {
+        let text = format!("from elsewhere import kept\n@triton.autotune(configs={configs}, key=['n'])\n{TUNED}");
+        assert_eq!(lenses(&text), [BOTH_FIT], "{configs}");
+    }
+}
+
+/// A list has all that it may hold, whatever adds it and under whatever condition.
+#[test]
+fn configurations_are_read_where_a_condition_is_not_known() {
+    let of = |m: u32| format!("triton.Config({{'M': {m}}}, num_warps=4)");
+    let (small, large) = (of(32), of(64));
+    for made in [
+        format!("C = [{small}]\nif is_large():\n    C += [{large}]"),
+        format!("C = [{small}]\nif is_large():\n    C.append({large})"),
+        format!("C = [{small}] if is_small() else [{large}]"),
+        "C = []\nfor m in (32, 64):\n    C.append(triton.Config({'M': m}, num_warps=4))".to_owned(),
+        "SIZES = [32] if is_small() else [64]\nC = [triton.Config({'M': m}, num_warps=4) for m in SIZES]".to_owned(),
+        format!("def sizes():\n    if is_small():\n        return [{small}]\n    return [{large}]\nC = sizes()"),
+        format!("C = [{small}]\nif is_small():\n    pass\nelif is_large():\n    C = C + [{large}]"),
+    ] {
+        let text = format!(
+            "from elsewhere import is_large, is_small\n{made}\n@triton.autotune(configs=C, key=['n'])\n{TUNED}"
+        );
+        assert_eq!(lenses(&text), [BOTH_FIT], "{made}");
+    }
+    // What is taken of a list that may be another one is not all that it holds.
+    let shortest = format!(
+        "from elsewhere import is_small\nSIZES = [32, 64] if is_small() else [64]\n@triton.autotune(configs=[triton.Config({{'M': min(SIZES)}}, num_warps=4)], key=['n'])\n{TUNED}"
+    );
+    assert_eq!(lenses(&shortest), ["at most 88 KiB of 227 KiB (sm_90) whatever M is"]);
+}
+
+/// A kernel may be tuned behind its definition, under its own name or another one, or by a file that imports it.
+#[test]
+fn a_kernel_is_tuned_by_a_call() {
+    let tuned = "triton.autotune(configs=[triton.Config({'M': m}, num_warps=4) for m in (32, 64)], key=['n'])(k)";
+    assert_eq!(lenses(&format!("{TUNED}k = {tuned}\n")), [BOTH_FIT]);
+    let launched = "def launch(a, c, n):\n    k[(1,)](a, c, n, M=128, num_warps=4)\n";
+    let with_another = format!("{TUNED}tuned = {tuned}\n{launched}");
+    assert_eq!(
+        lenses(&with_another),
+        ["2 of 3 configurations known · at most 88 KiB of 227 KiB (sm_90) · all of these fit · room for ≥ 2 blocks/SM"],
+        "what is launched under its own name is not tuned"
+    );
+    let (mut host, _) = host("");
+    let [file, tuner] = ["/lib/kernels.py", "/lib/tuner.py"].map(|path| host.file_id(path));
+    host.set_document(file, Document::new(&format!("{HEAD}{TUNED}")));
+    host.set_document(tuner, Document::new(&format!("import triton\nfrom kernels import k\ntuned = {tuned}\n")));
+    let analysis = host.snapshot();
+    let lens = analysis.code_lenses(file).expect("no edit").remove(0);
+    assert_eq!(analysis.code_lens(file, lens).expect("no edit").expect("a lens").title, BOTH_FIT);
+}
+
+/// What another decorator calls `configs` takes nothing away from the launches.
+#[test]
+fn configs_that_are_no_configurations_say_nothing() {
+    let text = "@checked(configs=['small', 'large'])
+@triton.jit
+def k(a, c, n, M: tl.constexpr):
+    m = tl.arange(0, M)
+    x = tl.load(a + m[:, None] * n + m[None, :]).to(tl.float16)
+    tl.store(c + m[:, None] * n + m[None, :], tl.dot(x, tl.trans(x)))
+
+def launch(a, c, n):
+    k[(1,)](a, c, n, M=64)
+";
+    let plain = text.split_once('\n').expect("the decorator").1;
+    assert_eq!(lenses(text), lenses(plain));
+    assert_eq!(lenses(text), ["8–88 KiB of 227 KiB (sm_90) · room for ≥ 2 blocks/SM"]);
+}
+
+/// A second click says more in the comment of the first one, which is the one that is in force.
+#[test]
+fn missing_values_go_into_the_comment_that_is_there() {
+    let text = "# tilefit: a=fp16
+@triton.jit
+def k(a, b, c, n, M: tl.constexpr):
+    m = tl.arange(0, M)
+    x, y = tl.load(a + m[:, None] * n + m[None, :]), tl.load(b + m[:, None] * n + m[None, :])
+    tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, y))
+";
+    let (host, file) = host(text);
+    let analysis = host.snapshot();
+    let comment = HEAD.len() + "# tilefit: a=fp16".len();
+    let (range, words) = analysis.missing_values(file, comment + 20).expect("no edit").expect("values are missing");
+    assert_eq!((range.start, range.end), (comment, comment));
+    assert_eq!(words, " M=128");
+}

@@ -1,0 +1,5 @@
+//! Kernels of PyPTO in files.
+
+mod isa_rules;
+mod overwritten;
+mod pairs;

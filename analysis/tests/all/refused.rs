@@ -1,0 +1,73 @@
+//! What is said to be refused of plain Triton, beside what the compiler refuses (`tests/conformance/triton/refused*.json`).
+
+use std::path::Path;
+
+use serde_json::Value;
+use tilefit_analysis::AnalysisHost;
+use tilefit_python::diagnostics::Severity;
+use tilefit_syntax::Document;
+
+/// The errors of a kernel.
+fn errors(scenario: &str, params: &str, body: &[Value]) -> Vec<String> {
+    let body: String = body.iter().map(|line| format!("    {}\n", line.as_str().expect("a line"))).collect();
+    let text = format!(
+        "import triton\nimport triton.language as tl\n\n# tilefit: {scenario}\n@triton.jit\ndef kernel({params}):\n{body}"
+    );
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("kernels.py");
+    host.set_document(file, Document::new(&text));
+    let diagnostics = host.snapshot().diagnostics(file).expect("no edit");
+    diagnostics.into_iter().filter(|it| it.severity == Severity::Error).map(|it| it.message).collect()
+}
+
+/// How many of the kernels that the compiler refuses have an error, and how many have none; those that it takes have none.
+fn found_and_missed(file: &str, errors: impl Fn(&[Value]) -> Vec<String>) -> (usize, usize) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance/triton").join(file);
+    let answers: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("the answers")).expect("JSON");
+    let (mut found, mut missed) = (0, 0);
+    for row in answers["rows"].as_array().expect("rows") {
+        let body = row["body"].as_array().expect("lines");
+        let errors = errors(body);
+        match row["error"].as_str() {
+            None => assert_eq!(errors, Vec::<String>::new(), "{body:?} is taken"),
+            Some(_) if errors.is_empty() => missed += 1,
+            Some(_) => found += 1,
+        }
+    }
+    (found, missed)
+}
+
+#[test]
+fn nothing_that_the_compiler_takes_is_refused() {
+    let of_one = |body: &[Value]| {
+        let stored = Value::from("tl.store(x_ptr, tl.sum(tl.ravel((c + 0).to(tl.float32))))");
+        errors("x_ptr=fp32 arch=sm_90", "x_ptr", &[body, &[stored]].concat())
+    };
+    assert_eq!(found_and_missed("refused.json", of_one), (305, 3));
+}
+
+/// Most of those that are missed add to pointers what is no integer, store what does not go there, or are integers of another width.
+#[test]
+fn a_name_has_one_type_in_all_rounds_of_a_loop() {
+    let told = |body: &[Value]| errors("x=fp16 out=fp32 B=128 arch=sm_80", "x, out, n, B: tl.constexpr", body);
+    assert_eq!(found_and_missed("refused_in_loops.json", told), (168, 65));
+    let untold = |body: &[Value]| errors("B=128 arch=sm_80", "x, out, n, B: tl.constexpr", body);
+    assert_eq!(found_and_missed("refused_in_loops.json", untold), (117, 116));
+}
+
+/// An extreme of a tensor and of a number without a value is a tensor; offsets in a list go to a descriptor, whatever a launch gives.
+#[test]
+fn what_is_known_in_part_is_not_refused() {
+    let lines = |text: &str| text.lines().map(Value::from).collect::<Vec<_>>();
+    let clamped = lines(
+        "i = tl.minimum(tl.arange(0, B), n - 1)
+a = tl.load(x + tl.arange(0, B)[:, None] * n + i[None, :])
+tl.store(out + i[None, :], tl.dot(a, tl.zeros((B, B), tl.float16)))",
+    );
+    assert_eq!(errors("x=fp16 B=128 arch=sm_90", "x, out, n: tl.constexpr, B: tl.constexpr", &clamped), [""; 0]);
+    let stored = lines("x.store([0, 0], tl.zeros((B, B), tl.float16))");
+    assert_eq!(errors("x=fp16 B=128 arch=sm_90", "x, B: tl.constexpr", &stored), [""; 0]);
+    let number = lines("tl.store(tl.sum(tl.zeros((B,), tl.float32)), 1.0)");
+    let said = "a store takes a pointer, and this is a number of type float32";
+    assert_eq!(errors("B=128 arch=sm_90", "B: tl.constexpr", &number), [said]);
+}
