@@ -1,6 +1,6 @@
 //! The book: its links lead somewhere, its pages are in it, its drawings are what tilefit draws today.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p tilefit-tests --test book` draws them anew.
+//! `UPDATE_EXPECT=1 cargo test -p tilefit-tests book` draws them anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The commands of the guide, run as a reader runs them: in a folder with the examples, with the built binary. A `console` block shows
 //! what they print, a `sh` block only has to run. A `python NAME.py` block is a file that the commands of its page can name.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p tilefit-tests --test guide` writes into the pages what is printed today.
+//! `UPDATE_EXPECT=1 cargo test -p tilefit-tests guide` writes into the pages what is printed today.
 
 #![cfg(unix)]
 

@@ -1,6 +1,6 @@
 //! Settings exist once, in `analysis/src/project.rs`. The schema of `tilefit.toml`, its page in the book, and the settings of
 //! the VS Code extension are made of them:
-//! `UPDATE_EXPECT=1 cargo test -p tilefit-tests --test settings_schema` writes them anew.
+//! `UPDATE_EXPECT=1 cargo test -p tilefit-tests settings_schema` writes them anew.
 
 use std::fs;
 use std::path::PathBuf;

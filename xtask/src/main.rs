@@ -139,7 +139,7 @@ impl Workspace {
     /// Builds the server and answers where it is.
     fn build_server(&self, profile: &str) -> anyhow::Result<PathBuf> {
         // Beside a test, with the features that the Rust tests were built with: nothing is compiled a second time.
-        let beside: &[&str] = if profile == "dev" { &["--test", "rooms"] } else { &[] };
+        let beside: &[&str] = if profile == "dev" { &["--test", "all"] } else { &[] };
         cmd!(self.shell, "cargo build --workspace --bin tilefit {beside...} --profile {profile}").run()?;
         let folder = if profile == "dev" { "debug" } else { profile };
         Ok(self.target.join(folder).join(format!("tilefit{}", std::env::consts::EXE_SUFFIX)))

@@ -12,7 +12,7 @@ pub(crate) fn run(workspace: &Workspace, checkout: &Path) -> anyhow::Result<()> 
     let checkout = checkout.canonicalize().with_context(|| format!("{}", checkout.display()))?;
     let header = checkout.join("include/pto/pto-inst.hpp");
     ensure!(header.is_file(), "{} is not there: not a checkout of pto-isa", header.display());
-    cmd!(workspace.shell, "cargo test -p tilefit-tests --test generated_code --no-fail-fast -- --show-output")
+    cmd!(workspace.shell, "cargo test -p tilefit-tests generated_code --no-fail-fast -- --show-output")
         .env("PTO_ISA", checkout)
         .run()?;
     Ok(())

@@ -210,7 +210,7 @@ pub fn name(canonical: &str) -> Option<Constant> {
 pub fn call(canonical: &str, arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
     let function = match canonical {
         "tl.constexpr" | "gl.constexpr" | "tl.tuple" | "gl.tuple" => first,
-        "triton.Config" => super::host::configuration,
+        "triton.Config" => super::configuration::configuration,
         "tl.cdiv" | "gl.cdiv" | "triton.cdiv" => cdiv,
         "tl.next_power_of_2" | "triton.next_power_of_2" => next_power_of_2,
         "tl.pointer_type" | "gl.pointer_type" => pointer_type,

@@ -5,8 +5,10 @@
 //! what it comes to. [`device`] has what each GPU has, [`language`] the names of the languages, [`members`] all that their
 //! modules have.
 
+pub mod argument_type;
 pub mod assumed;
 pub mod axis_info;
+pub mod configuration;
 pub mod device;
 pub mod heuristics;
 pub mod host;

@@ -25,13 +25,12 @@ mod search;
 mod soft_constraints;
 mod strategy;
 pub mod svg;
-mod validate;
 
 pub use baseline::{bump, share_then_bump};
 pub use conflicts::Conflicts;
 pub use first_fit::{MOST_PAIRS, Order, Placement, first_fit, first_fit_in, sweep};
 pub use liveness::{Bound, Peak};
 pub use problem::{Buffer, BufferIx, Interval, Lifetime, Named, Problem, ProblemError, Spec};
+pub use problem::{Violation, validate};
 pub use soft_constraints::{Relaxed, pack_relaxing, satisfy_soft_constraints};
 pub use strategy::{Budget, Goal, Method, PackResult, Verdict, pack};
-pub use validate::{Violation, validate};

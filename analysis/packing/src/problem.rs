@@ -1,11 +1,15 @@
 //! What is to be packed: buffers with sizes and lifetimes into one memory space.
 
+mod validate;
+
 use std::fmt;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::validate::{Violation, validate_within};
+pub(crate) use validate::validate_within;
+
+pub use validate::{Violation, validate};
 
 /// No address or height that packing can reach exceeds this, so that sums of checked problems never overflow.
 const ADDRESS_LIMIT: u64 = i64::MAX as u64;

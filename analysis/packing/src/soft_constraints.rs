@@ -3,9 +3,9 @@
 
 use super::conflicts::Conflicts;
 use super::first_fit::{Order, Placement};
+use super::problem::validate;
 use super::problem::{BufferIx, Problem};
 use super::strategy::{Budget, Goal, Method, PackResult, Verdict, pack};
-use super::validate::validate;
 
 /// Single constraints that are tried, each with a packing.
 const MOST_TRIED: usize = 32;

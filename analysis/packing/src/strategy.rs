@@ -5,9 +5,9 @@ use super::conflicts::Conflicts;
 use super::first_fit::{Order, Placement, first_fit_in, sweep};
 use super::liveness::{self, Bound};
 use super::lower_bound::lower_bound;
+use super::problem::validate_within;
 use super::problem::{BufferIx, Problem};
 use super::search::{self, search};
-use super::validate::validate_within;
 
 /// Pairs of conflicting buffers, and buffers, up to which [`pack`] tries more than one order: about 10 ms each.
 const FEW_PAIRS: usize = 200_000;

@@ -211,6 +211,11 @@ pub struct Argument {
     pub value: Constant,
 }
 
+/// The value that is passed under a name.
+pub fn keyword<'a>(arguments: &'a [Argument], name: &str) -> Option<&'a Constant> {
+    arguments.iter().find(|argument| argument.keyword.as_deref() == Some(name)).map(|argument| &argument.value)
+}
+
 /// The syntax of a class: its header with the statements up to the first method, and its methods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassSource {

@@ -5,7 +5,7 @@ use std::fmt;
 use tilefit_syntax::ast::BinaryOp;
 
 use crate::element::Dtype;
-use crate::eval::{Argument, Behaviour, Constant, Object, Weighed};
+use crate::eval::{Argument, Behaviour, Constant, Object, Weighed, keyword};
 use crate::finding::Reason;
 
 /// A tensor of the host.
@@ -67,7 +67,7 @@ pub fn call(path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Cons
 
 fn made(name: &str, args: &[Argument]) -> Option<Tensor> {
     let positional: Vec<&Constant> = args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| &arg.value).collect();
-    let keyword = |name: &str| args.iter().find(|arg| arg.keyword.as_deref() == Some(name)).map(|arg| &arg.value);
+    let keyword = |name: &str| keyword(args, name);
     let stated = match keyword("dtype") {
         Some(Constant::Dtype(dtype)) => Some(*dtype),
         Some(_) => return None,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use tilefit_gpu::argument_type::ArgumentType;
 use tilefit_gpu::device::Arch;
 use tilefit_gpu::language::Dtype;
 use tilefit_gpu::possible;
-use tilefit_gpu::scenario::{self, ArgumentType, Scenario};
+use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_gpu::shared_layout::Nvmma;
 use tilefit_python::eval::Constant;
 

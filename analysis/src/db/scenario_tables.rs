@@ -5,9 +5,10 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
+use tilefit_gpu::argument_type::ArgumentType;
 use tilefit_gpu::assumed::Assumed;
 use tilefit_gpu::device::{Arch, Compiler};
-use tilefit_gpu::scenario::{self, ArgumentType, Scenario};
+use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::{Constant, OneOf};
 use tilefit_python::finding::{Note, Reason};
 use tilefit_python::work::within;

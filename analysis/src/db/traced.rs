@@ -7,6 +7,7 @@ use tilefit_syntax::BlockKey;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, ExprId};
 
+use tilefit_gpu::argument_type::ArgumentType;
 use tilefit_gpu::assumed::Assumed;
 use tilefit_gpu::device::{Arch, Compiler};
 use tilefit_gpu::language;
@@ -17,7 +18,7 @@ use tilefit_gpu::plan::{Planned, plan};
 use tilefit_gpu::products::{self, Machine};
 use tilefit_gpu::program::{Memory, Product, Program};
 use tilefit_gpu::reorder;
-use tilefit_gpu::scenario::{self, ArgumentType, Scenario};
+use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_gpu::simplify::simplify;
 use tilefit_gpu::trace::{Argument, Definition, Dialect, Environment, Home, Launch, OpenRounds, Trace, trace};
 use tilefit_python::diagnostics::Code;

@@ -1,6 +1,6 @@
 //! Fuzz targets: functions from any bytes, which panic where a promise is broken.
 //!
-//! `cargo test -p tilefit-tests --test fuzz` runs each over its corpus (`tests/fuzz/corpus`) and a slice of random inputs, the same ones every
+//! `cargo test -p tilefit-tests fuzz` runs each over its corpus (`tests/fuzz/corpus`) and a slice of random inputs, the same ones every
 //! time; `cargo xtask soak` runs others for as long as one likes, and `tests/fuzz` hands the same functions to libFuzzer.
 
 mod cycles;

@@ -6,7 +6,7 @@ use std::process::Command;
 use expect_test::expect;
 use tilefit_tests::scripted_python::{KERNEL, OTHER, SAME, python};
 
-use crate::directory;
+use crate::cli::directory;
 
 /// A directory with [`KERNEL`], another that cannot be asked about, and an interpreter that answers like this.
 fn asked(name: &str, answer: &str) -> PathBuf {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use crate::array::Array;
-use crate::host::{Batch, Inputs, Run, files, planned, root};
+use crate::generated_code::array::Array;
+use crate::generated_code::host::{Batch, Inputs, Run, files, planned, root};
 
 type Reference = fn(Inputs) -> Vec<(&'static str, Array)>;
 

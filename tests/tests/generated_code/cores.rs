@@ -1,8 +1,8 @@
 //! Kernels that use both cores: the two functions run side by side, that of the vector core on both of its units.
 
-use crate::array::Array;
-use crate::host::{Batch, Inputs, Run, planned};
-use crate::kernels::program;
+use crate::generated_code::array::Array;
+use crate::generated_code::host::{Batch, Inputs, Run, planned};
+use crate::generated_code::kernels::program;
 
 type Reference<'a> = &'a dyn Fn(Inputs) -> Vec<(&'static str, Array)>;
 

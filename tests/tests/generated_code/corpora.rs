@@ -10,9 +10,9 @@ use tilefit_pypto::memory::{Plan, PlannedTile};
 use tilefit_pypto::target::Target;
 use tilefit_python::diagnostics::Severity;
 
-use crate::host::{compiled, compiled_for, files, written};
-use crate::library::Library;
-use crate::numerics::Program;
+use crate::generated_code::host::{compiled, compiled_for, files, written};
+use crate::generated_code::library::Library;
+use crate::generated_code::numerics::Program;
 
 /// Programs that a collection is divided into, so that both cores compile.
 const PROGRAMS: usize = 4;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use tilefit_pypto::codegen::{self, Options, model};
 use tilefit_pypto::ir::Type;
 
-use crate::host::{c_type, pascal, planned};
-use crate::library::compile_and_run;
+use crate::generated_code::host::{c_type, pascal, planned};
+use crate::generated_code::library::compile_and_run;
 
 const DEVICES: usize = 3;
 const HEAD: &str = "import pypto.language as pl\nimport pypto.language.distributed as pld\n\n";

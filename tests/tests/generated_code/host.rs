@@ -13,8 +13,8 @@ use tilefit_pypto::passes;
 use tilefit_pypto::target::{Planner, Target};
 use tilefit_python::element::Dtype;
 
-use crate::array::Array;
-use crate::library::{Source, namespace, unexplained};
+use crate::generated_code::array::Array;
+use crate::generated_code::library::{Source, namespace, unexplained};
 
 pub(crate) type Inputs<'a> = &'a BTreeMap<String, Array>;
 

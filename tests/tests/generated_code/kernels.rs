@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::array::Array;
-use crate::host::{Batch, Inputs, Run, planned};
+use crate::generated_code::array::Array;
+use crate::generated_code::host::{Batch, Inputs, Run, planned};
 
 /// A kernel `kernel` of a program; parameters, then the body.
 pub(crate) fn program(params: &str, body: &str) -> String {

@@ -8,7 +8,7 @@ use std::process::Command;
 use tilefit_pypto::codegen;
 use tilefit_pypto::target::Target;
 
-use crate::host::root;
+use crate::generated_code::host::root;
 
 /// A kernel of a program.
 struct Kernel {

@@ -14,8 +14,8 @@ use tilefit_python::element::Dtype;
 use tilefit_tests::reference::array::{Array, rounded};
 use tilefit_tests::reference::{self, Conditioning, Number, Shared, Value};
 
-use crate::host::{c_type, pascal};
-use crate::library::{Source, namespace, unexplained};
+use crate::generated_code::host::{c_type, pascal};
+use crate::generated_code::library::{Source, namespace, unexplained};
 
 /// What a kernel is given.
 #[derive(Debug, Clone, Copy)]

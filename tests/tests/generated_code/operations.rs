@@ -6,10 +6,10 @@ use tilefit_pypto::ir::{Stmt, Value};
 use tilefit_pypto::ops::OPS;
 use tilefit_pypto::target::Target;
 
-use crate::array::Array;
-use crate::cores::{both_ways, through_memory};
-use crate::host::{Batch, Inputs, Run, planned_for};
-use crate::kernels::program;
+use crate::generated_code::array::Array;
+use crate::generated_code::cores::{both_ways, through_memory};
+use crate::generated_code::host::{Batch, Inputs, Run, planned_for};
+use crate::generated_code::kernels::program;
 
 const ROWS: usize = 16;
 const COLS: usize = 64;

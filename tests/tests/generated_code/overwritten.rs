@@ -3,9 +3,9 @@
 
 use tilefit_python::diagnostics::Code;
 
-use crate::host::{compiled, files, written};
-use crate::kernels::program;
-use crate::numerics::Program;
+use crate::generated_code::host::{compiled, files, written};
+use crate::generated_code::kernels::program;
+use crate::generated_code::numerics::Program;
 
 const PARAMS: &str =
     "a: pl.Tensor[[256, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[256, 64], pl.FP32]]";

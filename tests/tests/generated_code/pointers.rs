@@ -3,9 +3,9 @@
 use serde_json::json;
 use tilefit_pypto::codegen;
 
-use crate::array::Array;
-use crate::host::{Batch, Inputs, Run, planned};
-use crate::kernels::program;
+use crate::generated_code::array::Array;
+use crate::generated_code::host::{Batch, Inputs, Run, planned};
+use crate::generated_code::kernels::program;
 
 const PARAMS: &str = "a: pl.Tensor[[64, 64], pl.FP32], b: pl.Tensor[[64, 64], pl.FP32], c: pl.Tensor[[64, 64], pl.FP32], \
                       n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]], s: pl.Out[pl.Tensor[[64, 64], pl.FP32]]";

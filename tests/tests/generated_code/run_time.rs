@@ -1,7 +1,7 @@
 //! Kernels whose offsets, extents and valid parts are known when they run: compared with the reference.
 
-use crate::host::{compiled, written};
-use crate::numerics::Program;
+use crate::generated_code::host::{compiled, written};
+use crate::generated_code::numerics::Program;
 
 const HEAD: &str = "import pypto.language as pl\n\nT = pl.dynamic(\"T\")\n\n";
 

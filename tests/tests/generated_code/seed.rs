@@ -2,9 +2,9 @@
 
 use tilefit_pypto::codegen::{Options, generate_as};
 
-use crate::host::{MAIN, Run, planned};
-use crate::kernels::program;
-use crate::library::Source;
+use crate::generated_code::host::{MAIN, Run, planned};
+use crate::generated_code::kernels::program;
+use crate::generated_code::library::Source;
 
 /// When the seed's form fails.
 #[derive(Debug, PartialEq)]

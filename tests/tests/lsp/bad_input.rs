@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tilefit_tests::kernels::{Layout, source};
 use tilefit_tests::lsp_client::range;
 
-use crate::{URI, with_document};
+use crate::lsp::{URI, with_document};
 
 /// Every feature answers, and the text is kept as it is.
 #[track_caller]

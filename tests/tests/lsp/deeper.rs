@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tilefit_tests::kernels;
 use tilefit_tests::lsp_client::LspClient;
 
-use crate::URI;
+use crate::lsp::URI;
 
 /// Without a packing that anybody knows: the search continues for long.
 const OPEN: &str = include_str!("../../benchmarks/minimalloc/D.1048576.csv");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tilefit_tests::lsp_client::{LspClient, range};
 
-use crate::{URI, with_capabilities, with_document};
+use crate::lsp::{URI, with_capabilities, with_document};
 
 const KERNEL: &str = "\
 import pypto.language as pl

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tilefit_tests::lsp_client::{LspClient, range, summary};
 
-use crate::{URI, with_capabilities, with_document};
+use crate::lsp::{URI, with_capabilities, with_document};
 
 const KERNEL: &str = "\
 import pypto.language as pl

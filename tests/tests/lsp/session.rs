@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tilefit_tests::kernels::{Layout, source};
 use tilefit_tests::lsp_client::{LspClient, UNREADABLE, range};
 
-use crate::{URI, with_document};
+use crate::lsp::{URI, with_document};
 
 const INTERNAL_ERROR: i64 = -32603;
 const PARSE_ERROR: i64 = -32700;

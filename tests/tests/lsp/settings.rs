@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tilefit_tests::kernels::{self, Layout};
 use tilefit_tests::lsp_client::LspClient;
 
-use crate::URI;
+use crate::lsp::URI;
 
 /// An empty workspace of its own for each test.
 fn workspace(name: &str) -> PathBuf {

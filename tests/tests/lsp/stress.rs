@@ -8,7 +8,7 @@ use tilefit_tests::questions::{METHODS, params};
 use tilefit_tests::random::Random;
 use tilefit_tests::tlx_kernels;
 
-use crate::URI;
+use crate::lsp::URI;
 
 /// With a file, with a space in it, without one, and two cells of a notebook.
 const URIS: [&str; 5] = [

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tilefit_tests::kernels::{Layout, source};
 use tilefit_tests::lsp_client::{LspClient, range};
 
-use crate::{URI, with_document};
+use crate::lsp::{URI, with_document};
 
 #[test]
 fn a_flood_of_edits_leaves_the_right_text() {

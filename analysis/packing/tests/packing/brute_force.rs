@@ -1,6 +1,6 @@
 //! The exact search against plain enumeration of every offset.
 //!
-//! `TILEFIT_PACKING_CASES=10000 cargo test --release -p tilefit-analysis --test packing brute_force` runs as many of each kind.
+//! `TILEFIT_PACKING_CASES=10000 cargo test --release -p tilefit-packing brute_force` runs as many of each kind.
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

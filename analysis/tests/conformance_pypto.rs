@@ -421,7 +421,7 @@ fn narrow_transfers_are_those_of_the_compiler() {
     assert_eq!(differences, Vec::<String>::new());
 }
 
-/// Both plans side by side, for `KERNEL=name cargo test -p tilefit-analysis --test conformance_pypto -- --nocapture`.
+/// Both plans side by side, for `KERNEL=name cargo test -p tilefit-analysis conformance_pypto -- --nocapture`.
 fn show(expected: &Value, plans: &[KernelPlan]) {
     let wanted = if expected["functions"].is_object() { &expected["functions"] } else { &expected["overflowed_plan"] };
     println!("compiler: {}", expected["error"]);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use super::problem::{BufferIx, Problem};
+use super::{BufferIx, Problem};
 
 /// The first thing found wrong with a packing.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -79,7 +79,7 @@ pub fn validate(problem: &Problem, offsets: &[u64]) -> Result<(), Violation> {
 }
 
 /// The same for another capacity.
-pub(super) fn validate_within(problem: &Problem, offsets: &[u64], capacity: u64) -> Result<(), Violation> {
+pub(crate) fn validate_within(problem: &Problem, offsets: &[u64], capacity: u64) -> Result<(), Violation> {
     if offsets.len() != problem.buffers().len() {
         return Err(Violation::Count { buffers: problem.buffers().len(), offsets: offsets.len() });
     }

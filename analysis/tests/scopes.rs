@@ -226,7 +226,7 @@ fn the_editor_shows_what_the_compiler_makes_of_a_scope() {
 /// The kernels of the page on scopes are exact, so that its maps are true.
 #[test]
 fn the_kernels_of_the_page_are_exact() {
-    let page = include_str!("../../../docs/guide/scopes.md");
+    let page = include_str!("../../docs/guide/scopes.md");
     let blocks = page.split("```python ").skip(1).filter_map(|rest| rest.split("```").next()?.split_once('\n'));
     let kernels: Vec<&str> = blocks.map(|(_name, kernel)| kernel).collect();
     assert_eq!(kernels.len(), 3);
