@@ -11,7 +11,7 @@ pub fn tilefit() -> &'static Path {
     static BINARY: OnceLock<Box<Path>> = OnceLock::new();
     BINARY.get_or_init(|| {
         // Beside a test, with the features that all tests are built with: nothing is compiled a second time. With it come other binaries.
-        let build = CargoBuild::new().args(["--workspace", "--test", "rooms"]).bin("tilefit").current_release();
+        let build = CargoBuild::new().args(["--workspace", "--test", "all"]).bin("tilefit").current_release();
         let messages = build.exec().expect("cargo is there").map(|message| message.expect("`tilefit` builds"));
         let executables = messages.filter_map(|message| match message.decode() {
             Ok(Message::CompilerArtifact(artifact)) if artifact.target.name == "tilefit" => {

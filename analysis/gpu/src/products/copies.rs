@@ -378,8 +378,9 @@ impl Stager<'_> {
                 // They follow each other, and then hang on loads as a chain does.
                 Fate::Carried if self.program.is_unrolled && is_bare => Holds::Perhaps,
                 Fate::Carried | Fate::Rescaled => Holds::Surely,
-                // Of a chain, the rounds of all overlap where a load of one is staged.
-                Fate::Chained if is_bare => Holds::Not,
+                // Of a chain, the rounds of all overlap where a load of one is staged, and may where all is loaded before it.
+                Fate::Chained if is_bare && is_loaded_behind(body, *id) => Holds::Not,
+                Fate::Chained if is_bare => Holds::Perhaps,
                 Fate::Summed => Holds::Perhaps,
                 Fate::Other if before.contains(id) => Holds::Perhaps,
                 _ if sides.iter().all(|&side| side == Holds::Surely) => Holds::Surely,
@@ -476,6 +477,12 @@ impl Stager<'_> {
             false => Bytes::Exactly(bytes),
         }
     }
+}
+
+/// Whether something is loaded behind a product in the same round (`hasLoadsAfterMMA` in `MMAv5PipelineUtility.cpp`).
+fn is_loaded_behind(body: &Block, product: ValueId) -> bool {
+    let behind = body.ops.iter().skip_while(|op| op.results.first() != Some(&product));
+    behind.into_iter().any(super::latencies::is_load)
 }
 
 /// Products whose result is changed before another one of the same round adds to it.

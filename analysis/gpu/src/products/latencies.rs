@@ -427,7 +427,7 @@ fn swizzled_as(tile: &Tile, along: usize, k_width: u64, is_along_k: bool) -> Ord
     Order::Swizzled { along, vec, per_phase, phases: (stride / per_phase).max(1) }
 }
 
-fn is_load(op: &Op) -> bool {
+pub(super) fn is_load(op: &Op) -> bool {
     op.name == "load" || matches!(op.kind, Kind::StagedLoad { .. })
 }
 

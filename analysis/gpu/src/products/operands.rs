@@ -480,9 +480,13 @@ impl Stager<'_> {
         let id = op.results.first().copied().unwrap_or(ValueId(u32::MAX));
         let wide = 4 * (32 / self.together(id, product).max(1)).max(1);
         let along_k = usize::from((operand.nth == 0) != operand.is_turned);
-        let runs_along = self.program.loads.get(&operand.root).and_then(|load| load.runs_along);
-        let vec = if runs_along.is_none_or(|along| along == along_k) { wide } else { 8 };
+        let vec = if self.runs_along(operand.root).is_none_or(|along| along == along_k) { wide } else { 8 };
         Lies::Swizzled { vec, is_turned: operand.is_turned }
+    }
+
+    /// The axis along which the elements of what is loaded lie in memory.
+    fn runs_along(&self, root: ValueId) -> Option<usize> {
+        self.program.loads.get(&root).and_then(|load| load.runs_along)
     }
 
     /// An operand of which it is not known how it is brought: with up to so many bytes, from where it is loaded until it is multiplied.
@@ -545,6 +549,11 @@ impl Stager<'_> {
             }
             return match self.is_in_registers(&found, operand, product) {
                 Holds::Surely => {}
+                // Of which elements words are kept together decides along what the tile lies.
+                Holds::Not if is_swizzled && found.nth != operand.nth && self.runs_along(operand.root).is_none() => {
+                    op.operands.push(found.buffer);
+                    self.uncertain(ops, op, operand, size.high());
+                }
                 Holds::Not => op.operands.push(found.buffer),
                 Holds::Perhaps => self.uncertain(ops, op, operand, size.high()),
             };

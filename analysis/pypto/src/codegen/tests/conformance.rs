@@ -29,7 +29,7 @@ pub(super) struct Case {
 }
 
 pub(super) fn cases() -> Vec<Case> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance/codegen");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/conformance/codegen");
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
