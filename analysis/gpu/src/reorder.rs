@@ -226,13 +226,22 @@ fn add_to_in(block: &mut Block, uses: &FxHashMap<ValueId, u32>, is_added: &dyn F
     block.ops = ops;
 }
 
+/// A loop that something may move out of.
+#[derive(Debug, Clone, Copy)]
+pub struct Left {
+    /// Something is written in it.
+    pub writes: bool,
+    /// As the author says.
+    pub stages: Option<i64>,
+}
+
 /// Moves what is the same in each round of a loop in front of it. `moves`: whether a product may. `keeps`: whether what is computed for a side of a
-/// product stays in a loop, where its buffer is, given whether something is written in that. `is_in_tensor_memory`: whether a result is read from there
+/// product stays in a loop, where its buffer is. `is_in_tensor_memory`: whether a result is read from there
 /// where it is needed. Returns whether a conversion of such a result may be done in front of a loop or behind the buffers of that, which is not modelled.
 pub fn hoist(
     program: &mut Program,
     moves: &dyn Fn(&Product) -> bool,
-    keeps: &dyn Fn(&Product, usize, bool) -> bool,
+    keeps: &dyn Fn(&Product, usize, Left) -> bool,
     is_in_tensor_memory: &dyn Fn(&Product) -> bool,
 ) -> bool {
     let (converted, is_open) = (converted_from(program, is_in_tensor_memory), Cell::new(false));
@@ -247,8 +256,8 @@ pub fn hoist(
     });
     // What a product is added to has become a part of it before anything moves (`lib/Dialect/Triton/Transforms/Combine.cpp`).
     let is_added = |value| takers.get(&value).is_some_and(|takers| takers.as_slice() == ["add"]);
-    hoist_in(body, keeping_invariants, &|value, writes| {
-        let is_kept = |&(product, nth): &(ValueId, usize)| keeps(&products[&product], nth, writes);
+    hoist_in(body, keeping_invariants, &|value, left| {
+        let is_kept = |&(product, nth): &(ValueId, usize)| keeps(&products[&product], nth, left);
         let stays = |product| !moves(product) || is_added(value) || turned.contains(&value);
         let is_converted = converted.contains(&value);
         is_open.set(is_open.get() || is_converted);
@@ -331,7 +340,7 @@ fn sides(program: &Program) -> Sides {
     sides
 }
 
-fn hoist_in(block: &mut Block, keeping: &FxHashSet<ValueId>, stays: &dyn Fn(ValueId, bool) -> bool) {
+fn hoist_in(block: &mut Block, keeping: &FxHashSet<ValueId>, stays: &dyn Fn(ValueId, Left) -> bool) {
     let mut ops = Vec::with_capacity(block.ops.len());
     for mut op in std::mem::take(&mut block.ops) {
         work::spend(1);
@@ -352,7 +361,7 @@ fn hoist_in(block: &mut Block, keeping: &FxHashSet<ValueId>, stays: &dyn Fn(Valu
 }
 
 /// Takes out of a loop what does not hang on it. A load is taken out of a loop in which nothing is written.
-fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId, bool) -> bool) -> Vec<Op> {
+fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId, Left) -> bool) -> Vec<Op> {
     let mut within: FxHashSet<ValueId> = FxHashSet::default();
     let mut writes = false;
     for block in looped.kind.blocks() {
@@ -365,6 +374,7 @@ fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId, bool) -> bool) -> Vec<Op>
             writes |= matches!(op.effect, Effect::Writes | Effect::Allocates);
         });
     }
+    let stages = if let Kind::For { stages, .. } = &looped.kind { *stages } else { None };
     let mut hoisted: Vec<Op> = Vec::new();
     for block in looped.kind.blocks_mut() {
         let taken = block.ops.extract_if(.., |op| {
@@ -375,7 +385,7 @@ fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId, bool) -> bool) -> Vec<Op>
             };
             let is_invariant = may
                 && op.operands.iter().all(|operand| !within.contains(operand))
-                && !op.results.iter().any(|&result| stays(result, writes));
+                && !op.results.iter().any(|&result| stays(result, Left { writes, stages }));
             if is_invariant {
                 op.results.iter().for_each(|result| {
                     within.remove(result);

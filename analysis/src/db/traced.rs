@@ -1,6 +1,6 @@
 //! Kernels of GPUs that are followed as their compiler does: what they see of the code around them, and what their memory comes to.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use tilefit_syntax::BlockKey;
@@ -83,6 +83,8 @@ impl TracedKernel {
 const LOADED_AGAIN: &str = "the compiler chooses the layouts of registers, and may load a buffer again in a loop that uses what was loaded before";
 
 const FLATTENED: &str = "whether the compiler makes one loop of those with `flatten` is not modelled";
+const IN_FRONT: &str =
+    "whether what is the same in each round is brought to shared memory before a loop follows from the loads in it";
 const RESULTS: &str = "how many results of `tl.dot` are in tensor memory at once is not modelled";
 
 const ONLY_DEFAULTS: &str =
@@ -112,15 +114,28 @@ pub(super) fn traced<'db>(
         // In TLX an operand may be a buffer of the author's.
         let are_sure = dialect == Dialect::Triton && launch.ctas == 1 && trace.notes.is_empty();
         let are_sure = are_sure && !trace.program.is_guessed;
-        let mut flat = None;
+        let (mut flat, mut in_front) = (None, None);
         if dialect.leaves_layouts() {
             reorder::add_to(&mut trace.program, &|product| machine.adds(product));
-            let keeps = |product: &Product, nth, writes| machine.keeps(product, nth, writes);
+            let is_kept = Cell::new(false);
+            let keeps = |product: &Product, nth, left| {
+                let keeps = machine.keeps(product, nth, left);
+                is_kept.set(is_kept.get() || keeps);
+                keeps
+            };
             let is_in_tensor_memory = |product: &Product| machine.is_in_tensor_memory(product);
             let moves = |product: &Product| machine.moves(product);
+            // Whether rounds overlap follows from loads that are looked at later.
+            let before = (launch.hardware.capability == 90 && launch.hardware.vendor == Vendor::Nvidia)
+                .then(|| trace.program.clone());
             let is_open = reorder::hoist(&mut trace.program, &moves, &keeps, &is_in_tensor_memory);
             let are_sure = are_sure && !is_open;
             simplify(&mut trace.program);
+            if let Some(mut before) = before.filter(|_| is_kept.get()) {
+                reorder::hoist(&mut before, &moves, &|_, _, _| false, &is_in_tensor_memory);
+                simplify(&mut before);
+                in_front = Some(compiled(before, launch, &machine, are_sure));
+            }
             if !trace.program.flattened.is_empty() {
                 flat = Some(compiled(trace.program.clone(), launch, &Machine { flattens: true, ..machine }, are_sure));
             }
@@ -132,6 +147,10 @@ pub(super) fn traced<'db>(
             let planned = plan(&trace.program, &unknown, rules);
             let planned = match &flat {
                 Some(flat) => planned.or(&plan(flat, &unknown, rules), FLATTENED),
+                None => planned,
+            };
+            let planned = match &in_front {
+                Some(in_front) => planned.or(&plan(in_front, &unknown, rules), IN_FRONT),
                 None => planned,
             };
             match &again {

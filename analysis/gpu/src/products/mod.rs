@@ -11,6 +11,7 @@ use super::layouts::{Hardware, Vendor};
 use super::program::{
     Block, BufferId, Bytes, Effect, Kind, Memory, Op, Product, Program, Site, Tile, Type, Use, ValueId, bytes_of,
 };
+use super::reorder::Left;
 
 mod columns;
 mod copies;
@@ -185,13 +186,13 @@ impl Machine {
         !is_inexact || self.is_amd()
     }
 
-    /// Whether what is computed in a loop for a side of a product stays in it, though it is the same in each round. `writes`: the loop does. Where it is
-    /// computed it is brought to shared memory, from which products read it, and that leaves the loop later, but not past a write; to tensor memory
-    /// it is brought in each round (`PromoteLHSToTMem.cpp`).
-    pub fn keeps(&self, product: &Product, nth: usize, writes: bool) -> bool {
+    /// Whether what is computed in a loop for a side of a product stays in it, though it is the same in each round. Where it is
+    /// computed it is brought to shared memory, from which products read it, and that leaves the loop later, but not past a write, of `wgmma` only
+    /// where rounds overlap; to tensor memory it is brought in each round (`PromoteLHSToTMem.cpp`).
+    pub fn keeps(&self, product: &Product, nth: usize, Left { writes, stages }: Left) -> bool {
         match self.unit(product) {
             Unit::Tcgen05 => nth == 0 || writes,
-            Unit::Wgmma => nth == 1 && writes,
+            Unit::Wgmma => nth == 1 && writes && stages.unwrap_or(self.stages) > 1,
             Unit::TensorCores | Unit::Threads => false,
         }
     }

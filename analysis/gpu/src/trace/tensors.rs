@@ -53,7 +53,7 @@ impl Tracer<'_> {
             {
                 Value::Dtype(self.any())
             }
-            (Value::TypeOf(of), _) => self.of_type(of, name),
+            (Value::TypeOf(of), _) => self.of_type(frame, expr, of, name),
             (Value::Tensor(tensor), "T") => {
                 let order: Vec<u32> = (0..tensor.shape.len() as u32).rev().collect();
                 self.permuted(frame, expr, &tensor.clone(), &order)
@@ -89,8 +89,13 @@ impl Tracer<'_> {
         }
     }
 
-    fn of_type(&mut self, of: &Value, name: &str) -> Value {
+    fn of_type(&mut self, frame: &Frame, expr: ExprId, of: &Value, name: &str) -> Value {
         match (of, name) {
+            (Value::Tensor(_) | Value::Descriptor(_), "bytes") => {
+                let message = "the type of a block has no `bytes`; did you mean `nbytes`?".to_owned();
+                self.refuse(frame, expr, Code::Rejected, message);
+                unknown("`bytes` of the type of a block")
+            }
             (Value::Tensor(_) | Value::Shared(_) | Value::TensorMemory(_) | Value::Descriptor(_), _) => {
                 match (of_shaped(of, name), name) {
                     (Value::Unknown(_), "get_reg_layout") => Value::method(of, "get_reg_layout"),
