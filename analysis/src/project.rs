@@ -46,7 +46,7 @@ pub struct Config {
     /// Whether a setting names the GPU, which is a default otherwise.
     pub is_gpu_named: bool,
     pub tlx_rules: Rules,
-    /// Values for the parameters of TLX kernels by the name of the kernel; `*` stands for all that have none of their own.
+    /// Values for the parameters of kernels for GPUs by the name of the kernel; `*` stands for all that have none of their own.
     pub tlx_scenarios: BTreeMap<String, Vec<Scenario>>,
     /// What one kernel may cost.
     pub limits: Limits,
@@ -396,7 +396,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "triton",
-        about: "The Triton compiler for TLX, Gluon and Triton kernels that do not name one.",
+        about: "The Triton compiler for TLX, Gluon and Triton kernels that do not name one. With `any`, Gluon and Triton are planned for 3.9, and a TLX plan covers all of them.",
         shape: Shape::OneOf(&[
             ("any", "Triton 3.9 for Gluon and Triton, any of them for TLX"),
             ("3.8", "Triton 3.8"),
@@ -444,7 +444,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "tlx.scenarios",
-        about: "Values for the parameters of TLX kernels, by kernel: `{ \"attention\": { \"HEAD_DIM\": [64, 128], \"desc_q\": \"bf16\" } }`. \
+        about: "Values for the parameters of kernels for GPUs, by kernel: `{ \"attention\": { \"HEAD_DIM\": [64, 128], \"desc_q\": \"bf16\" } }`. \
                 A list is one scenario for each element; `*` is for every kernel without its own entry.",
         shape: Shape::Scenarios,
         takes: "tables of values by kernel, such as { attention = { HEAD_DIM = [64, 128], q = \"bf16\" } }",

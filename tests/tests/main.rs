@@ -19,6 +19,7 @@ mod release;
 mod rooms;
 mod settings_schema;
 mod soak;
+mod stated;
 mod tlx;
 mod wording;
 mod words;

@@ -156,6 +156,15 @@ pub enum Status {
 }
 
 impl Status {
+    pub const ALL: [Status; 6] = [
+        Status::Exact,
+        Status::Predicted,
+        Status::Bounded,
+        Status::Partial,
+        Status::Rejected,
+        Status::NotModelled,
+    ];
+
     pub fn of(is_rejected: bool, is_whole: bool) -> Status {
         match (is_rejected, is_whole) {
             (true, _) => Status::Rejected,
