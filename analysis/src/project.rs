@@ -143,7 +143,7 @@ impl Setting {
         (self.set)(config, &name.into());
     }
 
-    /// The code in a table of severities that there is not, in words for the user.
+    /// The code in a table of severities that does not exist, in words for the user.
     fn misspelt(&self, value: &Value) -> Option<String> {
         let (Shape::Severities, Some(table)) = (&self.shape, value.as_table()) else { return None };
         let code = table.keys().find(|code| Code::from_name(code).is_none())?;

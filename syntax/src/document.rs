@@ -222,7 +222,7 @@ impl Document {
         self.parts.as_ref()?.partition_point(|&start| start <= offset).checked_sub(1)
     }
 
-    /// The bytes of a part, without the line break after it. One that there is not is empty.
+    /// The bytes of a part, without the line break after it. A part that does not exist is empty.
     pub fn part(&self, index: usize) -> TextRange {
         let parts = self.parts.as_ref().map_or(&[][..], |parts| parts.as_slice());
         let Some(&start) = parts.get(index) else { return TextRange::empty(self.len()) };

@@ -38,6 +38,15 @@ const INSTEAD: [(&str, &str); 30] = [
     (" beside ", "next to, in addition to"),
 ];
 
+/// Of comments, which speak to other authors, fewer.
+const IN_COMMENTS: [(&str, &str); 5] = [
+    (" hangs on ", "depends on"),
+    (" hang on ", "depend on"),
+    (" in front of ", "before"),
+    (" that there is not", "that does not exist, unknown"),
+    ("of which nobody says", "without a type, without a value"),
+];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -132,12 +141,38 @@ fn paragraphs(page: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Why a text is not plain.
-fn objections(text: &str) -> Vec<String> {
+/// The comments of a source, those of lines that follow each other as one, without code.
+fn comments(source: &str) -> Vec<(usize, String)> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    let mut is_open = false;
+    for (line, text) in source.lines().enumerate() {
+        let Some(comment) = text.trim_start().strip_prefix("//") else {
+            is_open = false;
+            continue;
+        };
+        let prose: String = comment.trim_start_matches(['/', '!']).split('`').step_by(2).collect::<Vec<_>>().join("`");
+        match found.last_mut().filter(|_| is_open) {
+            Some((_, all)) => *all += &format!(" {prose}"),
+            None => found.push((line + 1, prose)),
+        }
+        is_open = true;
+    }
+    found
+}
+
+/// The phrases of a text that are not plain.
+fn phrases(text: &str, of: &[(&str, &str)]) -> Vec<String> {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = format!(" {} ", words.to_lowercase());
-    let phrases = INSTEAD.iter().filter(|(phrase, _)| text.contains(phrase));
-    let mut found: Vec<String> = phrases.map(|(phrase, instead)| format!("`{phrase}`: {instead}")).collect();
+    let phrases = of.iter().filter(|(phrase, _)| text.contains(phrase));
+    phrases.map(|(phrase, instead)| format!("`{phrase}`: {instead}")).collect()
+}
+
+/// Why a text is not plain.
+fn objections(text: &str) -> Vec<String> {
+    let mut found = phrases(text, &INSTEAD);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = format!(" {} ", words.to_lowercase());
     for verb in [" is no ", " are no "] {
         for (at, _) in text.match_indices(verb) {
             let (before, after) = (&text[..at], &text[at + verb.len()..]);
@@ -170,6 +205,12 @@ fn messages_and_pages_are_plain() {
             paragraphs(&text)
         };
         texts += found.len();
+        if name.ends_with(".rs") {
+            for (line, text) in comments(&text) {
+                let objections = phrases(&text, &IN_COMMENTS);
+                wrong.extend(objections.iter().map(|objection| format!("{name}:{line}: {objection}")));
+            }
+        }
         for (line, text) in found {
             wrong.extend(objections(&text).iter().map(|objection| format!("{name}:{line}: {objection}")));
         }

@@ -13,7 +13,7 @@ pub enum Assumed {
     Warps(u64),
     /// Stages of the loops that the compiler overlaps, as many as it takes by itself.
     Stages(i64),
-    /// An argument that what is in shared memory hangs on is a number of this type.
+    /// An argument that what is in shared memory depends on is a number of this type.
     Number(String, &'static str),
     /// A pointer that an operand of a product is loaded through leads to elements of as many bits as this type has: those of the other operand, or 16.
     Elements(String, Dtype),

@@ -17,7 +17,7 @@ pub struct AxisInfo {
 const MOST: u64 = 1 << 62;
 
 impl AxisInfo {
-    /// Of a number of which nothing is known but that so much divides it.
+    /// An unknown number with this known divisor.
     pub fn number(divisibility: u64) -> AxisInfo {
         AxisInfo { contiguity: vec![1], divisibility: vec![divisibility], constancy: vec![1], constant: None }
     }
@@ -75,7 +75,7 @@ impl AxisInfo {
         broadcast
     }
 
-    /// `offset`: how many times what is added counts, as elements do that are added to a pointer.
+    /// `offset`: the scale of `other`, which is the element size in pointer arithmetic and else 1.
     pub fn add(&self, other: &AxisInfo, offset: u64) -> AxisInfo {
         self.moved(other, offset, false, self.constant.zip(other.constant).and_then(|(one, two)| one.checked_add(two)))
     }

@@ -87,7 +87,7 @@ impl Places<'_> {
         own || op.kind.blocks().iter().any(|block| block.ops.iter().any(|inner| self.may_write(inner, memory)))
     }
 
-    /// Whether what gives these values, and reads or makes a memory, stays in front of an operation.
+    /// Whether what gives these values, and reads or makes a memory, stays before an operation.
     fn is_in_the_way(&self, op: &Op, values: &[ValueId], memory: ValueId) -> bool {
         let mut uses = op.operands.iter().any(|operand| values.contains(operand));
         for block in op.kind.blocks() {

@@ -130,10 +130,10 @@ impl Dtype {
     /// The 64-bit integers that barriers are made of.
     pub const BARRIER: Dtype = Dtype { name: "int64", bits: 64, mlir: "i64", class: Class::Int };
 
-    /// Of an argument of which nobody says what it is: a number, a pointer or a descriptor.
+    /// The type of an untyped argument: a number, a pointer or a descriptor.
     pub const UNTOLD: Dtype = Dtype { name: "untold", bits: 32, mlir: "i32", class: Class::Int };
 
-    /// Of what a pointer leads to of which nobody says what it is: any type, none of which is wider.
+    /// Element type of an untyped pointer; as wide as the widest type.
     pub const ANY: Dtype = Dtype { name: "any", bits: 64, mlir: "i64", class: Class::Int };
 
     pub const POINTER_TO_ANY: Dtype =

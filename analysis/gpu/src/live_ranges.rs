@@ -1,6 +1,6 @@
 //! When each buffer of a program is live: MLIR's liveness over operations numbered as `lib/Analysis/Allocation.cpp` numbers them.
 //!
-//! Control flow is branches between blocks there. A loop is a block in front of it that hands over what it starts with, a head whose parameters are
+//! Control flow is branches between blocks there. A loop is a block before it that hands over what it starts with, a head whose parameters are
 //! what it carries, and a body that ends by going back to the head.
 
 use std::collections::BTreeSet;

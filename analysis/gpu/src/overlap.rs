@@ -170,7 +170,7 @@ impl Overlapping<'_> {
         }
     }
 
-    /// Makes what a loop needs to overlap. Returns what makes it, in front of the loop.
+    /// Makes what a loop needs to overlap. Returns what makes it, before the loop.
     fn give(&mut self, body: &mut Block, at: Site, schedule: Schedule) -> Vec<Op> {
         let Schedule { holds, products, loads, copies } = schedule;
         let mut made = Vec::new();
@@ -225,7 +225,7 @@ impl Overlapping<'_> {
                 self.allocation(at_load, staging)
             } else {
                 let shape = std::iter::once(copies).chain(shape).collect();
-                let name = format!("{copies} copies of what a loop loads");
+                let name = format!("{copies} pipeline copies of a load");
                 let made = self.buffer(at_load, &name, (shape, dtype, size, Use::Staging));
                 self.program.call(BufferId(self.program.buffers.len() as u32 - 1), result, copies);
                 made

@@ -139,7 +139,7 @@ fn moved(lives: &Lives, placed: &[Placed], buffers: &[(Buffer, Bytes)]) -> Vec<(
     let is_scratch = |placed: &Placed| matches!(placed.what, Occupant::Hidden(_));
     let resting = placed.iter().zip(buffers).filter(|(placed, _)| !is_scratch(placed));
     let heights = Heights::of(resting.map(|(_, (buffer, size))| (buffer.live, size.high())));
-    // Each operation takes so many steps: one for each conversion that may be done in front of it, and the last one itself.
+    // Each operation takes so many steps: one for each conversion that may be done before it, and the last one itself.
     let steps = u32::try_from(moving.len()).unwrap_or(u32::MAX).saturating_add(1);
     let last = buffers.iter().map(|(buffer, _)| buffer.live.start).max().unwrap_or(0);
     let steps = if last.checked_add(1).and_then(|last| last.checked_mul(steps)).is_some() { steps } else { 1 };

@@ -87,7 +87,7 @@ pub fn ranges(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> BTreeMap<Strin
     ranges
 }
 
-/// Values, what is true and what is not, and one that none of them equals.
+/// The values, both truth values, and one that equals none of them.
 fn with_another(mut values: Vec<Constant>) -> Vec<Constant> {
     values.extend([Constant::Bool(false), Constant::Bool(true)]);
     let mut distinct: Vec<Constant> = Vec::new();

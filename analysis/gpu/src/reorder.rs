@@ -190,7 +190,7 @@ fn add_to_in(block: &mut Block, uses: &FxHashMap<ValueId, u32>, is_added: &dyn F
         op.kind.blocks_mut().into_iter().for_each(|inner| add_to_in(inner, uses, is_added));
         taker.extend(op.operands.iter().map(|&operand| (operand, at)));
     }
-    // Products, and what brings those to another layout, that go in front of a sum: of two the one that is added.
+    // Products, and what brings those to another layout, that go before a sum: of two the one that is added.
     let mut groups: Vec<(usize, Option<usize>, Vec<usize>)> = Vec::new();
     for (at, _) in block.ops.iter().enumerate().filter(|(_, op)| is_added(op)) {
         let (mut moved, mut last) = (Vec::new(), at);
@@ -235,9 +235,9 @@ pub struct Left {
     pub stages: Option<i64>,
 }
 
-/// Moves what is the same in each round of a loop in front of it. `moves`: whether a product may. `keeps`: whether what is computed for a side of a
+/// Moves what is the same in each round of a loop before it. `moves`: whether a product may. `keeps`: whether what is computed for a side of a
 /// product stays in a loop, where its buffer is. `is_in_tensor_memory`: whether a result is read from there
-/// where it is needed. Returns whether a conversion of such a result may be done in front of a loop or behind the buffers of that, which is not modelled.
+/// where it is needed. Returns whether a conversion of such a result may be done before a loop or behind the buffers of that, which is not modelled.
 pub fn hoist(
     program: &mut Program,
     moves: &dyn Fn(&Product) -> bool,
@@ -267,7 +267,7 @@ pub fn hoist(
         }
         is_converted || products.get(&value).is_some_and(stays) || is_kept
     });
-    // What else is done with such a side may be in front of the loop, where nothing of the loop is in shared memory.
+    // What else is done with such a side may be before the loop, where nothing of the loop is in shared memory.
     body.each(&mut |op| {
         let of_kept = op.operands.first().is_some_and(|operand| kept.borrow().contains(operand));
         if let (Kind::Scratch(id), "convert_layout", true) = (&op.kind, op.name, of_kept) {
@@ -360,7 +360,7 @@ fn hoist_in(block: &mut Block, keeping: &FxHashSet<ValueId>, stays: &dyn Fn(Valu
     block.ops = ops;
 }
 
-/// Takes out of a loop what does not hang on it. A load is taken out of a loop in which nothing is written.
+/// Takes out of a loop what does not depend on it. A load is taken out of a loop in which nothing is written.
 fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId, Left) -> bool) -> Vec<Op> {
     let mut within: FxHashSet<ValueId> = FxHashSet::default();
     let mut writes = false;
@@ -523,7 +523,7 @@ fn load_again(block: &mut Block, loads: &FxHashMap<ValueId, Op>) {
     }
 }
 
-/// Puts an operation in front of the one that uses its result; gives it back where there is none.
+/// Puts an operation before the one that uses its result; returns it if nothing does.
 fn before_use(block: &mut Block, op: Op) -> Option<Op> {
     let result = op.results[0];
     if let Some(at) = block.ops.iter().position(|user| user.operands.contains(&result)) {

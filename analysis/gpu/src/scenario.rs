@@ -30,7 +30,7 @@ pub struct Scenario {
     pub compiler: Option<Compiler>,
     /// Arguments known to be multiples of 16; `None`: nothing is known.
     pub divisible: Option<BTreeSet<String>>,
-    /// What nothing gives one value, by the parameter or the option: the few that host code leaves for it; `None` where it may be anything.
+    /// Parameters and options without one value: the candidates that host code leaves; `None` if unrestricted.
     pub possible: BTreeMap<String, Option<OneOf>>,
 }
 
@@ -420,7 +420,7 @@ pub fn product(configurations: &[Scenario], launches: &[Scenario]) -> Vec<Scenar
 const MOST_COMPLETED: usize = 8;
 
 /// Launches with what they leave open as the others give it that agree with them: the same launch, say, seen from a test that calls the function
-/// in which it stands. What `tuned` names is no launch's to say.
+/// in which it stands. Autotuned parameters (`tuned`) are never taken from a launch.
 pub fn completed(launches: &[Scenario], others: &[&Scenario], tuned: &BTreeSet<&String>) -> Vec<Scenario> {
     let mut all: Vec<Scenario> = Vec::new();
     for launch in launches {
@@ -447,7 +447,7 @@ pub fn completed(launches: &[Scenario], others: &[&Scenario], tuned: &BTreeSet<&
     without_parts(all)
 }
 
-/// Without the ones of which another says all that they say.
+/// Drops scenarios that another one subsumes.
 pub fn without_parts(scenarios: Vec<Scenario>) -> Vec<Scenario> {
     let mut kept: Vec<Scenario> = Vec::new();
     for scenario in scenarios {

@@ -120,7 +120,7 @@ fn invariant(block: &mut Block, names: &mut Names) {
     }
 }
 
-/// Makes one branch of two that follow each other and hang on the same condition.
+/// Makes one branch of two that follow each other and depend on the same condition.
 fn combined(block: &mut Block) {
     let mut ops: Vec<Op> = Vec::with_capacity(block.ops.len());
     for mut op in std::mem::take(&mut block.ops) {
@@ -387,7 +387,7 @@ fn same(names: &mut Names, results: &[ValueId], before: &[ValueId]) {
     }
 }
 
-/// Whether it, or anything in it, does something that is not undone by leaving its results alone.
+/// Whether the operation, or a nested one, has side effects.
 fn writes(op: &Op) -> bool {
     op.effect == Effect::Writes || op.kind.blocks().iter().any(|block| block.ops.iter().any(writes))
 }
@@ -398,7 +398,7 @@ pub(super) fn unused(program: &mut Program) {
     sweep(&mut program.body, &needed);
 }
 
-/// Which of so many values anything is needed for.
+/// Values that are live, by index.
 pub(super) fn needed(body: &Block, values: usize) -> Vec<bool> {
     let mut needed = vec![false; values];
     // What a loop carries may need what comes later in the text.

@@ -128,7 +128,7 @@ impl Target {
     }
 }
 
-/// The compiler whose plans are computed. What differs between its versions is a field of this, so that a second version is a row.
+/// The PyPTO compiler that is modelled. There is one; nothing is parametrised by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compiler {
     pub name: &'static str,

@@ -114,7 +114,7 @@ impl Code {
         Code::ALL.iter().copied().find(|code| code.name() == name)
     }
 
-    /// What to do about a code that there is not, after what is wrong with it.
+    /// What to do about an unknown code, after what is wrong with it.
     pub fn instead_of(name: &str) -> String {
         let codes = Code::ALL.iter().map(|code| code.name());
         nearest(name, codes).map_or_else(

@@ -66,7 +66,7 @@ pub enum Remedy {
     Value {
         param: String,
         example: &'static str,
-        /// What is not known is a number, and no tensor or type that hangs on one.
+        /// What is not known is a number, and no tensor or type that depends on one.
         is_number: bool,
     },
 }
@@ -156,14 +156,8 @@ pub enum Status {
 }
 
 impl Status {
-    pub const ALL: [Status; 6] = [
-        Status::Exact,
-        Status::Predicted,
-        Status::Bounded,
-        Status::Partial,
-        Status::Rejected,
-        Status::NotModelled,
-    ];
+    pub const ALL: [Status; 6] =
+        [Status::Exact, Status::Predicted, Status::Bounded, Status::Partial, Status::Rejected, Status::NotModelled];
 
     pub fn of(is_rejected: bool, is_whole: bool) -> Status {
         match (is_rejected, is_whole) {

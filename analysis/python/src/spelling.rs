@@ -1,4 +1,4 @@
-//! What somebody may have meant who wrote a name that there is not.
+//! What an author may have meant by a name that does not exist.
 
 /// The name that is nearest to `word`, if so few letters tell them apart that it may be a slip.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

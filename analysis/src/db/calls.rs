@@ -66,7 +66,7 @@ struct Following<'db, 'o> {
     scope: UnitScope<'db>,
     /// The code that has called a function of another file, for the functions that it passes.
     outer: Option<&'o dyn Scope>,
-    /// Of names of the module. While one is found out it is what it is without host code.
+    /// Module-level values. During evaluation a name has its value without host code, which ends cycles.
     values: RefCell<BTreeMap<String, Option<Constant>>>,
     /// Names that are being found out, each for the one before.
     links: Cell<u32>,

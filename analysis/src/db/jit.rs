@@ -271,7 +271,7 @@ pub(crate) fn jit_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
     }
     let mut scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
-    // Kernels of Gluon have layouts, which hang on all that the author gives.
+    // Kernels of Gluon have layouts, which depend on all that the author gives.
     let is_tried = kernel.dialect == Dialect::Triton;
     let is_few = |name: &str| is_tried && matches!(ranges.get(name), Some(Range::Flag | Range::Among(_)));
     let left = Cell::new(possible::STEPS);

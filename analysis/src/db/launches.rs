@@ -83,8 +83,8 @@ pub(super) fn launches_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
     Arc::new(kept.map(|&(launch, is_called)| Launch { is_called, ..launch.clone() }).collect())
 }
 
-/// The host code that leads to a function: what names it, and what names that, from near to far; then the same in files that import it. Each with
-/// whether other host code calls it.
+/// The host code that leads to a function: what names it, and what names that, nearest first, then the same in files that import it. The flag is
+/// true if other host code calls it.
 #[salsa::tracked(returns(ref))]
 pub(super) fn leading_to<'db>(
     db: &'db dyn salsa::Database,
@@ -653,7 +653,7 @@ impl<'db> Host<'db, '_> {
         }
     }
 
-    /// Calls a function that is no kernel; `None` where it is one.
+    /// Calls a function. What a kernel or a decorated function returns is not known.
     fn call(&self, unit: Unit<'db>, name: &str, arguments: &dyn Fn() -> Vec<Argument>) -> Constant {
         let db = self.scope.db;
         if is_jit(db, unit) {
@@ -750,7 +750,7 @@ impl Scope for Host<'_, '_> {
     }
 
     fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        let compiled = || unknown("what a compiled kernel is");
+        let compiled = || unknown("the result of a launch is not modelled");
         match path {
             [kernel, "warmup" | "run"] if self.jit_function(kernel).is_some() => {
                 return self.launch(kernel, false, arguments);
@@ -794,7 +794,7 @@ impl Scope for Host<'_, '_> {
         let kernel = self.jit_function(function)?;
         let arguments = arguments().into_iter().map(|argument| (argument.keyword, argument.value)).collect();
         self.record(kernel, past_decorators, arguments);
-        Some(unknown("what a compiled kernel is"))
+        Some(unknown("the result of a launch is not modelled"))
     }
 }
 

@@ -217,8 +217,7 @@ impl Weighing<'_, '_> {
     }
 }
 
-const TOO_MANY: &str =
-    "more values are possible than tilefit looks at; a comment `# tilefit: NAME=value` says which count";
+const TOO_MANY: &str = "too many values are possible; a comment `# tilefit: NAME=value` selects one";
 
 fn each_of(name: &str, range: &Range) -> Vec<Vec<(String, Constant)>> {
     range.values().into_iter().map(|value| vec![(name.to_owned(), value)]).collect()

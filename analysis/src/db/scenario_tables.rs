@@ -196,7 +196,7 @@ pub(super) fn survey<'db>(
     Some(ScenarioTable { rows, more, fits, smem, tmem, elements, refused, is_cut, pruned: is_pruned(db, unit) })
 }
 
-/// What a kernel comes to under each of some scenarios, up to where the budget of one table is used up; empty where there is no kernel.
+/// The memory of a kernel under each scenario, until the budget is spent; empty if there is no kernel.
 pub(super) fn came_to_each(
     db: &dyn salsa::Database,
     scenarios: &[Scenario],

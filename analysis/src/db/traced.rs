@@ -299,14 +299,14 @@ fn are_ctas(count: &u32) -> bool {
     count.is_power_of_two() && *count <= 16
 }
 
-/// Options that no device runs.
+/// Options with which no device runs a kernel.
 fn unheard_of(scenario: &Scenario) -> impl Iterator<Item = Reason> {
     let warps = scenario.num_warps.filter(|count| !are_warps(count));
-    let warps =
-        warps.map(|count| Reason::new(format!("`num_warps={count}` runs on no device: it is a power of two up to 32")));
+    let warps = warps
+        .map(|count| Reason::new(format!("`num_warps={count}` is invalid: it must be a power of two, at most 32")));
     let ctas = scenario.num_ctas.filter(|count| !are_ctas(count));
     let ctas =
-        ctas.map(|count| Reason::new(format!("`num_ctas={count}` runs on no device: it is a power of two up to 16")));
+        ctas.map(|count| Reason::new(format!("`num_ctas={count}` is invalid: it must be a power of two, at most 16")));
     warps.into_iter().chain(ctas)
 }
 

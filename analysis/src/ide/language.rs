@@ -57,7 +57,7 @@ pub(crate) trait Language: Sync {
     /// several, such as for the two cores.
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<View<'db>>;
 
-    /// What is known of some of those that stand there, by each; those left out of which there is nothing to show.
+    /// Views of the kernels in `standing`, one list per kernel; kernels without a view are omitted.
     fn kernels_of<'db>(&self, context: &Context<'db>, unit: Unit<'db>, standing: Range<usize>) -> Vec<Vec<View<'db>>>;
 
     /// What the kernels of a unit would come to under other settings.

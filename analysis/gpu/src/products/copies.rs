@@ -177,7 +177,7 @@ impl Stager<'_> {
                 }
                 _ => Bytes::Between(once, self.padded(all.max(bytes.saturating_mul(2))).high(), Reason::new(COPIES)),
             };
-            let name = format!("{most} copies of what a loop loads for `tl.dot`");
+            let name = format!("{most} pipeline copies of an operand of tl.dot");
             let buffers = if let Kind::StagedLoad { staging, barrier } = op.kind {
                 // What is loaded through a descriptor has a buffer in any case.
                 let ring = most.saturating_mul(BARRIER_BYTES);
@@ -240,7 +240,7 @@ impl Stager<'_> {
         products: &[Taker],
     ) -> Option<Bytes> {
         let joins = !group.loads.is_empty() && group.copies == copies;
-        // Loads for one product are waited for together; for others that hangs on when those are computed.
+        // Loads for one product are waited for together; for others that depends on when those are computed.
         let takers = self.takers(load).0;
         let is_theirs = |other: &ValueId| {
             self.takers(*other).0.iter().any(|other| takers.iter().any(|taker| taker.product == other.product))
@@ -360,7 +360,7 @@ impl Stager<'_> {
                 let (root, _) = self.root(operand);
                 match looped.staging(root).map(|staging| staging.holds) {
                     _ if !flow.is_within(root) => Holds::Surely,
-                    // It is computed in front of the loop, and brought to shared memory in it.
+                    // It is computed before the loop, and brought to shared memory in it.
                     _ if !keeps_invariants && flow.is_invariant(root) => Holds::Perhaps,
                     Some(Holds::Surely) if nth == 0 && self.may_be_in_tensor_memory(root) => Holds::Perhaps,
                     Some(holds) if product.parts == 1 => holds,
@@ -375,7 +375,7 @@ impl Stager<'_> {
                 Fate::Fresh | Fate::Other if keeps => Holds::Perhaps,
                 // Several rounds in one have accumulators of each other.
                 Fate::Rescaled if self.program.is_unrolled => Holds::Perhaps,
-                // They follow each other, and then hang on loads as a chain does.
+                // They follow each other, and then depend on loads as a chain does.
                 Fate::Carried if self.program.is_unrolled && is_bare => Holds::Perhaps,
                 Fate::Carried | Fate::Rescaled => Holds::Surely,
                 // Of a chain, the rounds of all overlap where a load of one is staged, and may where all is loaded before it.

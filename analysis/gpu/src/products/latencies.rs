@@ -61,7 +61,7 @@ impl Stager<'_> {
         for (&load, &one) in ways.iter().flatten() {
             let both = ways.each_ref().map(|way| way.get(&load).copied());
             let holds = match both {
-                // Whether a number that is loaded by itself is copied hangs on what is done with it.
+                // Whether a number that is loaded by itself is copied depends on what is done with it.
                 [Some(_), Some(_)] if self.width(&load).is_some() => self.is_beneficial(load),
                 _ => Holds::Perhaps,
             };
@@ -187,7 +187,7 @@ impl Stager<'_> {
         }
     }
 
-    /// Bits that a load is wide; as many as one likes where it goes through a descriptor.
+    /// Width of a load in bits; `None` for loads through descriptors.
     pub(super) fn width(&self, load: &ValueId) -> Option<(u64, u64)> {
         self.program.loads.get(load).map(|load| load.width)
     }

@@ -292,7 +292,7 @@ struct Stager<'p> {
     flat_stages: Option<i64>,
     /// Buffers that the loop around does not change, and what is in them.
     hoisted: Vec<(ValueId, Op)>,
-    /// The products that buffers in front of a loop are made for, by the buffers.
+    /// The products that buffers before a loop are made for, by the buffers.
     made_for: FxHashMap<ValueId, ValueId>,
     /// Buffers of operands that are read while the loop goes on: they are filled as soon as there is something to fill them with.
     behind: FxHashMap<ValueId, Vec<Op>>,
@@ -532,7 +532,7 @@ impl Stager<'_> {
         self.counted.pop();
     }
 
-    /// In front of a loop, what does not hang on it; what does not hang on the loop around it either goes in front of that. The buffer of a product is
+    /// Before a loop, what does not depend on it; what does not depend on the loop around it either goes before that. The buffer of a product is
     /// there before what was converted behind that in the loop.
     fn put_hoisted(&mut self, ops: &mut Vec<Op>) {
         let around = self.within.last();

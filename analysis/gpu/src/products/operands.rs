@@ -60,7 +60,7 @@ impl Stager<'_> {
             op.operands.extend(&made.results);
             ops.push(made);
             if around.is_some_and(|around| around.overlaps.values().any(|&overlap| overlap == Holds::Surely)) {
-                // In front of a loop of which other products overlap, some of a round is done once more.
+                // Before a loop in which other products overlap, a part of a round is done once more.
                 let perhaps = Bytes::Between(0, BARRIER_BYTES, Reason::new(COPIES));
                 let made = self.buffer(op.at, "barrier of `tl.dot`", (vec![1], "int64", perhaps, 16, Use::Barrier));
                 op.operands.extend(&made.results);
@@ -136,7 +136,7 @@ impl Stager<'_> {
         }
         if operand.nth == 0 && self.is_by_rows(operand.root) && operand.holds != Some(Holds::Surely) {
             // It may be in tensor memory, which it is loaded for at once, or twice in shared memory: all through the loop where rounds overlap.
-            // What is loaded in front of the loop is brought there at once.
+            // What is loaded before the loop is brought there at once.
             let perhaps = || Bytes::Between(0, bytes, Reason::new(OPERAND));
             return (0..2).for_each(|_| match overlap {
                 Holds::Surely | Holds::Perhaps if is_here => {
@@ -235,7 +235,7 @@ impl Stager<'_> {
             return self.carried(op, operand, (operand.root, Lies::Passing), product, size());
         }
         let is_from_descriptor = self.through_descriptor.contains(&operand.root);
-        // What is computed in front of a loop that loads ahead is brought there in front of it, or in each round.
+        // What is computed before a loop that loads ahead is brought there before it, or in each round.
         let is_computed = !self.program.loads.contains_key(&operand.root) && self.is_outside(operand.root);
         let is_open = self.loads_ahead && is_computed && self.machine.unit(product) == Unit::Wgmma;
         let size = match is_from_descriptor || is_open {
@@ -299,7 +299,7 @@ impl Stager<'_> {
     }
 
     /// Both sides of a product that is computed as several, of parts of their numbers (`F32DotTC.cpp`). What is the same in all rounds of a loop is
-    /// brought there in front of it.
+    /// brought there before it.
     fn parts_of(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: &Operand, product: &Product) {
         let unit = self.machine.unit(product);
         let id = op.results.first().copied().unwrap_or(ValueId(u32::MAX));
@@ -415,7 +415,7 @@ impl Stager<'_> {
         let Some(&id) = op.results.first() else { return };
         // One product of a round goes on with the result of the other one as it is.
         let is_round = |value: &ValueId| self.within.last().is_some_and(|within| within.contains(value));
-        // What `mma` gives has the warps in ways that hang on the products beside it, in a loop and behind it.
+        // What `mma` gives has the warps in ways that depend on the products beside it, in a loop and behind it.
         let is_mma = self.machine.unit(product) == Unit::TensorCores;
         let is_made = |value: &ValueId| self.of_products.contains(value) || is_mma && self.of_loops.contains(value);
         let of_other = |value: &ValueId| *value != id && is_made(value) && !is_round(value);
@@ -538,7 +538,7 @@ impl Stager<'_> {
         let key = (operand.root, lies);
         let is_made = self.made_at.contains_key(&operand.root);
         let is_swizzled = matches!(lies, Lies::Swizzled { .. });
-        // For a `while` it may be read into registers in front of it, or in it.
+        // For a `while` it may be read into registers before it, or in it.
         if is_made && is_swizzled && self.is_read_before_while(operand.root) {
             return self.uncertain(ops, op, operand, size.high());
         }
@@ -558,7 +558,7 @@ impl Stager<'_> {
                 Holds::Perhaps => self.uncertain(ops, op, operand, size.high()),
             };
         }
-        // What products outside of a loop take as well is read in front of it, if they take it in one layout.
+        // What products outside of a loop take as well is read before it, if they take it in one layout.
         let elsewhere = |within: &FxHashSet<ValueId>| {
             let is_elsewhere = |taker: &Taker| !within.contains(&taker.product);
             !within.contains(&operand.root) && self.takers(operand.root).0.iter().any(is_elsewhere)
@@ -617,7 +617,7 @@ impl Stager<'_> {
         let Some(first) = takers.first() else { return false };
         let differ = |way: &dyn Fn(&Taker) -> (usize, bool, bool)| takers.iter().any(|it| way(it) != way(first));
         let result = |it: &Taker| self.program.products.get(&it.product).map(|product| &product.result.shape);
-        // Beside others, two that take it alike may be given it by one read in front of the loop, or by one each in it.
+        // Beside others, two that take it alike may be given it by one read before the loop, or by one each in it.
         let are_some = takers.len() > 1 && self.program.products.len() > takers.len();
         let is_outside = self.is_outside(root);
         let is_in_while = self.counted.last() == Some(&false);
@@ -632,7 +632,7 @@ impl Stager<'_> {
             || has_others && is_in_while
     }
 
-    /// What is the same in all rounds may be loaded into registers in front of a `while`, and is only where it is needed in loops that count.
+    /// What is the same in all rounds may be loaded into registers before a `while`, and is only where it is needed in loops that count.
     fn is_read_before_while(&self, root: ValueId) -> bool {
         let mut left = self.within.iter().zip(&self.counted).filter(|(within, _)| !within.contains(&root)).peekable();
         left.peek().is_some() && left.all(|(_, &is_counted)| !is_counted)

@@ -12,7 +12,7 @@ use super::{Holds, surest};
 pub(super) struct Places {
     /// Which operation gives a value.
     nth: FxHashMap<ValueId, usize>,
-    /// All operations, each in front of those in it.
+    /// All operations, each before those in it.
     ops: Vec<Place>,
     /// Those that write global memory, in order.
     writes: Vec<usize>,
@@ -84,7 +84,7 @@ impl Places {
         while self.ops[at].around != self.ops[from].around {
             let around = self.ops[at].around?;
             leaves_loops &= self.ops[around].is_loop;
-            // What is the same in all rounds of a loop is done in front of it.
+            // What is the same in all rounds of a loop is done before it.
             end = if leaves_loops { around } else { self.ops[around].end };
             at = around;
         }

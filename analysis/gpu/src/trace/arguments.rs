@@ -137,14 +137,14 @@ impl Tracer<'_> {
         }
     }
 
-    /// The element type of something of which nobody says what it is.
+    /// The element type of something untyped.
     pub(super) fn any(&mut self) -> Dtype {
         self.has_any = true;
         Dtype::ANY
     }
 
     /// An argument of which nothing is known, as a pointer to whatever it is. `None` for what is something else, or where the layout of what is
-    /// loaded hangs on the author.
+    /// loaded depends on the author.
     pub(super) fn as_pointer(&mut self, value: &Value) -> Option<Value> {
         if self.launch.dialect != Dialect::Triton {
             return None;

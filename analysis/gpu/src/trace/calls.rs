@@ -433,7 +433,7 @@ impl Tracer<'_> {
         Ok((from, to, by))
     }
 
-    /// What to take of a loop whose bounds hang on a number that has no value; `None` where all of its rounds must be known.
+    /// What to take of a loop whose bounds depend on a number that has no value; `None` where all of its rounds must be known.
     fn open_rounds(
         &mut self,
         frame: &Frame,

@@ -183,9 +183,10 @@ impl Tracer<'_> {
                 let value = self.value(&mut frame, expr);
                 match (element, value.elements()) {
                     (None, _) => value,
-                    (Some(i), Some(elements)) => {
-                        elements.get(i).cloned().unwrap_or_else(|| unknown("as many values are not given as are taken"))
-                    }
+                    (Some(i), Some(elements)) => elements
+                        .get(i)
+                        .cloned()
+                        .unwrap_or_else(|| unknown("more names are unpacked than there are values")),
                     (Some(_), None) => unknown(format!("`{name}` is a part of an unknown value")),
                 }
             }

@@ -301,7 +301,7 @@ impl Tracer<'_> {
             },
             "next_power_of_2" => match args.get(0, "n").and_then(Value::int) {
                 Some(value @ 1..=0x4000_0000) => Value::Int((value as u64).next_power_of_two() as i64),
-                _ => unknown("the next power of two of something"),
+                _ => unknown("`next_power_of_2` of a value that is not known"),
             },
             "where" => self.where_(frame, expr, &args),
             "cast" => match (args.get(0, "input").cloned(), args.get(1, "dtype").cloned()) {
@@ -643,7 +643,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// What is not known of a call is not known of the kernel; but where nobody needs what it computes, neither is what it was given.
+    /// A call that is not known makes the kernel inexact, unless its result is unused: then its operands are dead, too.
     fn unknown_result(
         &mut self,
         frame: &Frame,
@@ -939,7 +939,7 @@ impl Tracer<'_> {
         let agree = here.iter().all(|(_, other)| is_tall(other) == is_tall(&shape) && other.len() == shape.len());
         let machine = self.machine();
         let Ok(shape) = super::registers::narrow(&shape) else { return self.choice_for(id) };
-        // The compiler lays out those in another way of which one goes into another.
+        // Chained products get another layout.
         let (is_alone, is_chained) = (here.len() <= 1, self.learnt.chained.contains(&id));
         let is_leading = self.learnt.leading.contains(&id);
         let either_way = |layout: &dyn Fn(bool) -> Option<Layout>, is_other: bool| {
@@ -1314,7 +1314,7 @@ impl Tracer<'_> {
         let rank = inputs[0].shape.len();
         if !usize::try_from(axis).is_ok_and(|axis| axis < rank) {
             self.demand(frame, expr, false, || format!("a tensor of {rank} dimensions has no axis {axis}"));
-            return unknown("a reduction along an axis that there is not");
+            return unknown(format!("a reduction along axis {axis} of a tensor with {rank} dimensions"));
         }
         let axis = axis as usize;
         let mut bits: Vec<u32> = inputs.iter().map(|input| input.dtype.bits).collect();
@@ -1541,7 +1541,7 @@ impl Tracer<'_> {
                 return self.unsized_(frame, expr, "the shape", &reason);
             }
             (_, _, Value::Unknown(reason)) => return self.unsized_(frame, expr, "the layout", reason),
-            _ => return self.unsized_(frame, expr, "the layout", &Reason::new("it is none of shared memory")),
+            _ => return self.unsized_(frame, expr, "the layout", &Reason::new("it is not a layout of shared memory")),
         };
         self.check_shape(frame, expr, &shape, &layout, dtype);
         let is_barrier = matches!(*layout, SharedLayout::Barrier { .. });
@@ -1568,8 +1568,7 @@ impl Tracer<'_> {
         }
         let covered = shape_of_cta(&shape[shape.len() - rank..], layout.cga());
         if let Some(extent) = covered.iter().find(|extent| !extent.is_power_of_two()) {
-            let message =
-                format!("a buffer's extents are powers of two where its layout speaks of them; {extent} is none");
+            let message = format!("extent {extent} is not a power of two, and the layout needs one");
             return self.refuse(frame, expr, Code::InvalidShape, message);
         }
         if let SharedLayout::Nvmma(Nvmma { swizzle, element_bits, transposed, fp4_padded, .. }) = layout

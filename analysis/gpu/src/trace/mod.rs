@@ -1,7 +1,7 @@
 //! Follows a kernel as the front end of its compiler does, under one scenario, and writes down what it does to memory.
 //!
 //! What Python computes while the kernel is compiled is computed; what the kernel computes is an operation of the program. What is not known
-//! is said, and what hangs on it stays open.
+//! is said, and what depends on it stays open.
 
 mod arguments;
 mod axes;
@@ -111,11 +111,11 @@ pub struct Launch {
     pub merges_specs: Option<bool>,
     /// Arguments that are multiples of 16, where that is known.
     pub divisible: Option<BTreeSet<String>>,
-    /// What to take of the loops whose bounds hang on a number that has no value, in the order in which they are met; of all others, several rounds.
+    /// What to take of the loops whose bounds depend on a number that has no value, in the order in which they are met; of all others, several rounds.
     pub open_loops: Vec<OpenRounds>,
 }
 
-/// How often a loop goes round of which that is not known: more than that the compiler does not tell apart.
+/// Iteration counts to assume for a loop with unknown bounds. The compiler distinguishes only these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenRounds {
     Never,
@@ -167,7 +167,7 @@ pub struct Trace {
     pub findings: Vec<Finding>,
     /// The block of each function of which [`Site::function`] speaks; `None` for the kernel's own.
     pub functions: Vec<Option<BlockKey>>,
-    /// Parameters of which nobody says what they are, and that are no numbers, each with an example of what to say.
+    /// Non-numeric parameters without a type, each with an example of one.
     pub untyped: BTreeMap<String, &'static str>,
     /// Those of them that an operand of a product is loaded through, with the element type that is usual there.
     pub usual: BTreeMap<String, Dtype>,
@@ -175,7 +175,7 @@ pub struct Trace {
     pub numbers: BTreeMap<String, &'static str>,
     /// Parameters without values that decide which statements the kernel has.
     pub undecided: BTreeSet<String>,
-    /// Loops whose bounds hang on a number that has no value.
+    /// Loops whose bounds depend on a number that has no value.
     pub open_loops: usize,
 }
 
@@ -188,7 +188,7 @@ impl Trace {
 
 /// Helpers that call helpers deeper than this are not followed.
 const DEEPEST_CALL: u32 = 24;
-/// How often a kernel is followed again because less is known of what its loops carry than was taken for known.
+/// Most passes until the assumptions about loop-carried values hold.
 const MOST_GUESSES: usize = 6;
 /// Deeper expressions are not looked at.
 const DEEPEST_EXPRESSION: u32 = 100;
@@ -329,7 +329,7 @@ struct Tracer<'a> {
     warps: u64,
     depth: u32,
     nesting: u32,
-    /// Branches around of which it is not known whether they are taken.
+    /// Depth of enclosing branches with an unknown condition.
     uncertain: u32,
     /// The name that the value being computed is assigned to.
     named: Option<(Rc<str>, Option<Origin>)>,
@@ -342,7 +342,7 @@ struct Tracer<'a> {
     axes: Vec<Option<Rc<AxisInfo>>>,
     /// The author asks for the loop around to be overlapped with itself.
     is_overlapped: bool,
-    /// The arguments of which nobody says what they are, and what is computed from them, by the name of the argument.
+    /// Untyped arguments, and what is computed from them, by the name of the argument.
     untold: FxHashMap<ValueId, Rc<str>>,
     /// Those of them that turned out to be no numbers, each with an example.
     untyped: BTreeMap<String, &'static str>,
@@ -359,9 +359,9 @@ struct Tracer<'a> {
     /// Those of them that are taken for floating-point numbers.
     floats: BTreeSet<Rc<str>>,
     undecided: BTreeSet<String>,
-    /// Something has elements of which nobody says what they are.
+    /// Something has elements without a type.
     has_any: bool,
-    /// Loops that were met whose bounds hang on a number that has no value.
+    /// Loops that were met whose bounds depend on a number that has no value.
     open_loops: usize,
     /// The loop that comes next goes round several times.
     runs: bool,
@@ -399,7 +399,7 @@ struct Tracer<'a> {
     widest: FxHashMap<ValueId, u32>,
     /// Those that are no loads: tensors with a dimension of one element, which is converted where it is put in. What they are stretched over is none.
     thin: FxHashSet<ValueId>,
-    /// A round showed that less is known than was taken for known, and what was followed since rests on too much.
+    /// An iteration contradicted an assumption: the trace since then is invalid.
     is_overrated: bool,
     /// Numbers that have no value were taken for integers.
     takes_numbers: bool,
@@ -699,7 +699,7 @@ impl Tracer<'_> {
         block
     }
 
-    /// Something that the total hangs on and that is not known.
+    /// Something that the total depends on and that is not known.
     fn note(&mut self, frame: &Frame, at: ExprId, reason: Reason) {
         if !self.notes.iter().any(|note| note.reason == reason) {
             self.notes.push(Note { at: frame.call.unwrap_or(Origin::Expr(at)), reason });

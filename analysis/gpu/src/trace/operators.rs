@@ -323,7 +323,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Triton puts dimensions of one element in front of a tensor that has fewer.
+    /// Triton puts dimensions of one element before a tensor that has fewer.
     fn in_one_rank(&mut self, frame: &Frame, at: ExprId, values: &[Value]) -> Vec<Value> {
         let rank = |value: &Value| match value {
             Value::Tensor(tensor) => tensor.shape.len(),
@@ -375,7 +375,7 @@ impl Tracer<'_> {
         if cost > CONVERSION * bits { self.choice_for(id) } else { Registers::Flexible }
     }
 
-    /// As `promoted`; a number of which nobody says what it is, and which short floating-point numbers are combined with, is taken for one of 32 bits.
+    /// As `promoted`; an untyped number that short floating-point numbers are combined with is taken for one of 32 bits.
     fn arithmetic_type(&mut self, values: &[Value]) -> Dtype {
         let dtype = self.promoted(values);
         let is_short = dtype.is_floating() && dtype.bits == 16;

@@ -121,7 +121,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Whether there is anything to refuse where it hangs on nothing that is not decided, and nothing has been refused before.
+    /// Whether there is anything to refuse where it depends on nothing that is not decided, and nothing has been refused before.
     pub(super) fn may_be_refused(&self, frame: &Frame) -> bool {
         self.is_of_triton(frame) && self.undecided.is_empty() && self.uncertain == 0 && self.findings.is_empty()
     }
@@ -143,7 +143,7 @@ impl Tracer<'_> {
         self.refuse(frame, at, Code::UnsupportedTarget, message);
     }
 
-    /// What a name is in front of a loop and behind a round of it: it has one type in all rounds (`CodeGenerator._verify_loop_carried_variable`).
+    /// What a name is before a loop and behind a round of it: it has one type in all rounds (`CodeGenerator._verify_loop_carried_variable`).
     pub(super) fn check_carried_type(&mut self, frame: &Frame, at: StmtId, name: &str, [before, behind]: [&Value; 2]) {
         let (Some(one), Some(two)) = (self.element_type(before), self.element_type(behind)) else { return };
         let shape = |value: &Value| match value {
@@ -198,7 +198,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Whether two types are others, whatever the numbers are of which nobody says what they are.
+    /// Whether two types differ, whatever the untyped numbers are.
     fn differ_surely(&self, one: Dtype, two: Dtype) -> bool {
         let are_known = [one, two].iter().all(|it| ![Dtype::ANY, Dtype::UNTOLD].contains(it) && !it.is_pointer());
         let class = |dtype: Dtype| (dtype.is_floating(), dtype.bits == 1);
@@ -300,7 +300,7 @@ impl Tracer<'_> {
             Value::Scalar(scalar) => Some(scalar.dtype),
             _ => None,
         };
-        // What numbers have gone into of which nobody says what they are may be no integer.
+        // The result of an untyped number may be a float.
         let is_told = self.untold.is_empty() && self.undecided.is_empty() && !self.takes_numbers;
         let is_refused = |dtype: &Dtype| {
             let is_known = ![Dtype::ANY, Dtype::UNTOLD].contains(dtype) && (dtype.is_floating() || is_told);

@@ -189,7 +189,7 @@ impl Tracer<'_> {
         Registers::Chosen(identity(("choice", self.autos.len())))
     }
 
-    /// That of what a loop of TLX carries is the compiler's choice where nothing said so far what it is.
+    /// A loop-carried tensor in TLX without a fixed layout gets one from the compiler.
     pub(super) fn anchored(&mut self, layout: &Registers) -> Registers {
         match self.resolved(layout) {
             Registers::Auto(auto) if self.whiles.contains_key(&auto) => {

@@ -24,7 +24,7 @@ pub(super) fn related(program: &Program, body: &Block, number: &dyn Fn(ValueId) 
     found
 }
 
-/// `outside`: what is computed in front of the block, and not again in it.
+/// `outside`: what is computed before the block, and not again in it.
 fn in_block(
     program: &Program,
     block: &Block,

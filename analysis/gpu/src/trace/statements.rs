@@ -138,7 +138,7 @@ impl Tracer<'_> {
                 for (i, &target) in targets.iter().enumerate() {
                     let part = match (&parts, starred) {
                         (Some(parts), None) if parts.len() == targets.len() => parts[i].clone(),
-                        (Some(_), None) => unknown("as many values are not given as are taken"),
+                        (Some(_), None) => unknown("more names are unpacked than there are values"),
                         _ => match &value {
                             Value::Unknown(reason) => Value::Unknown(reason.clone()),
                             _ => unknown("the unpacked value is not a tuple"),
@@ -546,7 +546,7 @@ impl Tracer<'_> {
         self.enter_round(frame, &carried, &mut params, &operands);
         let value = self.value(frame, condition);
         if let Value::Unknown(reason) = &value {
-            let reason = reason.clone().of("how long a loop goes on is not known");
+            let reason = reason.clone().of("the number of iterations is not known");
             self.note(frame, condition, reason);
         }
         let goes_on = self.operands(frame, condition, std::slice::from_ref(&value));
@@ -596,7 +596,7 @@ impl Tracer<'_> {
             }
         }
         for name in assigned(&frame.ast, body).into_keys() {
-            frame.names.insert(name, unknown("how long a loop goes on is not known"));
+            frame.names.insert(name, unknown("the number of iterations is not known"));
         }
         Flow::Next
     }
@@ -698,7 +698,7 @@ impl Tracer<'_> {
             if had.len() != has.len() {
                 let reason = match end {
                     Value::Unknown(reason) => reason.of("what a loop carries is not known"),
-                    _ => Reason::new(format!("`{name}` is something else after a round of the loop")),
+                    _ => Reason::new(format!("`{name}` changes its type or layout in the loop")),
                 };
                 if had.iter().any(|(_, of)| matches!(of, Type::Shared { .. } | Type::TensorMemory)) {
                     self.note(frame, at, reason);

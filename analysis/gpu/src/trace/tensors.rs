@@ -197,7 +197,7 @@ impl Tracer<'_> {
     pub(super) fn permuted(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, order: &[u32]) -> Value {
         let shape: Option<Vec<u64>> = order.iter().map(|&axis| tensor.shape.get(axis as usize).copied()).collect();
         let Some(shape) = shape.filter(|shape| shape.len() == tensor.shape.len()) else {
-            return unknown("an order that is none of the dimensions");
+            return unknown("`order` is not a permutation of the dimensions");
         };
         let hardware = self.launch.hardware;
         let order: Vec<usize> = order.iter().map(|&axis| axis as usize).collect();
@@ -349,7 +349,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// A tensor whose element type is not known, which matters only where memory hangs on it.
+    /// A tensor whose element type is not known, which matters only where memory depends on it.
     fn unknown_type(&mut self, _: &Frame, _: ExprId, _: &Value, reason: Reason) -> Value {
         Value::Unknown(reason)
     }
@@ -359,7 +359,7 @@ impl Tracer<'_> {
             && !matches!(scalar.dtype, Dtype::UNTOLD)
             && scalar.dtype.name != "int32"
         {
-            let message = format!("an index is an int32, and this is an {}", scalar.dtype);
+            let message = format!("indices are int32, and this one is {}", scalar.dtype);
             self.refuse(frame, expr, Code::InvalidOperand, message);
         }
         let index = self.operands(frame, expr, std::slice::from_ref(index));
@@ -830,7 +830,7 @@ fn of_shaped(value: &Value, name: &str) -> Value {
 fn of_dtype(dtype: Dtype, name: &str) -> Option<Value> {
     Some(match name {
         "primitive_bitwidth" | "int_bitwidth" | "fp_mantissa_width" | "itemsize" | "name" if dtype == Dtype::ANY => {
-            unknown("an element type that nobody says")
+            unknown("the element type is not known")
         }
         "primitive_bitwidth" | "int_bitwidth" | "fp_mantissa_width" => Value::Int(i64::from(dtype.bits)),
         "itemsize" => Value::Int(dtype.bytes() as i64),
@@ -844,7 +844,7 @@ fn of_dtype(dtype: Dtype, name: &str) -> Option<Value> {
 fn dtype_method(dtype: Dtype, name: &str) -> Option<Value> {
     let is_int = dtype.name.starts_with("int") || dtype.name.starts_with("uint");
     if dtype == Dtype::ANY && name.starts_with("is_") {
-        return Some(unknown("an element type that nobody says"));
+        return Some(unknown("the element type is not known"));
     }
     Some(Value::Bool(match name {
         "is_fp8" => dtype.is_float8(),

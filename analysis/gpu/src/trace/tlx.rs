@@ -114,11 +114,11 @@ impl Tracer<'_> {
                     let of = Some(Dtype::named("int32"));
                     self.elementwise(frame, expr, "vote_ballot_sync", std::slice::from_ref(&pred.clone()), of)
                 }
-                None => unknown("a vote on nothing"),
+                None => unknown("`vote_ballot_sync` without `pred`"),
             },
             "local_view" => match (args.get(0, "local_allocated_buffers"), args.get(1, "buffer_idx")) {
                 (Some(buffer), Some(index)) => self.view_at(frame, expr, &buffer.clone(), &index.clone()),
-                _ => unknown("a view of nothing"),
+                _ => unknown("`local_view` without a buffer or an index"),
             },
             "local_slice" | "subslice" | "local_trans" | "local_reshape" | "local_reinterpret" | "remote_view" => {
                 self.tlx_view(frame, expr, name, args)
@@ -147,7 +147,7 @@ impl Tracer<'_> {
             },
             "get_bufidx_phase" => match (args.get(0, "accum_cnt"), args.get(1, "NUM_BUFFERS")) {
                 (Some(count), Some(ring)) => self.slot_and_phase(frame, expr, &count.clone(), &ring.clone()),
-                _ => unknown("a place in a ring of nothing"),
+                _ => unknown("`get_bufidx_phase` without a count or `NUM_BUFFERS`"),
             },
             "async_task_replica_id" => match self.replica {
                 Some(replica) => Value::Int(replica as i64),
@@ -164,12 +164,12 @@ impl Tracer<'_> {
                 Some(Value::TensorMemory(memory)) => Value::Dtype(memory.dtype),
                 Some(Value::Tensor(tensor)) => Value::Dtype(tensor.dtype.element()),
                 Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
-                _ => unknown("the element type of something"),
+                _ => unknown("`dtype_of` of this value is not modelled"),
             },
             "size_of" => match args.positional.first() {
                 Some(Value::Dtype(dtype)) => Value::Int(dtype.bytes() as i64),
                 Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
-                _ => unknown("the size of something"),
+                _ => unknown("`size_of` of this value is not modelled"),
             },
             "thread_id" | "cluster_cta_rank" | "cluster_size_1d" | "clock64" => {
                 let name = if name == "thread_id" { "thread_id" } else { "cluster_cta_rank" };
@@ -177,7 +177,7 @@ impl Tracer<'_> {
             }
             "get_fp8_format_name" => match args.positional.first() {
                 Some(Value::Dtype(dtype)) => Value::str(if dtype.name == "float8e5" { "e5m2" } else { "e4m3" }),
-                _ => unknown("the name of a format"),
+                _ => unknown("`get_fp8_format_name` of this value is not modelled"),
             },
             "make_tensor_descriptor" => self.device_descriptor(frame, expr, args),
             // As they were called before descriptors had methods.
@@ -228,7 +228,7 @@ impl Tracer<'_> {
     fn storage_alias_spec(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
         let found = frame.call.is_none().then(|| self.launch.specs.get(&expr)).flatten();
         let Some(extent) = found else {
-            let reason = Reason::new("what a storage alias spec comes to is not known in a helper");
+            let reason = Reason::new("the size of a storage alias spec that a helper makes is not known");
             return self.unsized_(frame, expr, "the size", &reason);
         };
         let is_tensor = args.get(0, "storage").is_some_and(is_tmem);
@@ -388,7 +388,7 @@ impl Tracer<'_> {
             Some(Value::SharedLayout(layout)) => return Ok(ordered(layout, shape.len())),
             Some(Value::Unknown(reason)) => return Err(reason.clone()),
             Some(Value::None) | None => {}
-            Some(_) => return Err(Reason::new("it is none that is modelled")),
+            Some(_) => return Err(Reason::new("this layout is not modelled")),
         }
         let is_plain = shape.len() < 2 || self.is_amd();
         Ok(Rc::new(if is_plain {
@@ -442,7 +442,7 @@ impl Tracer<'_> {
     }
 
     fn tlx_view(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Value {
-        let Some(base) = args.positional.first().cloned() else { return unknown("a view of nothing") };
+        let Some(base) = args.positional.first().cloned() else { return unknown(format!("`{name}` without a buffer")) };
         let operands = self.operands(frame, expr, &args.positional[1..]);
         let shape_of = |shape: &[u64]| -> Vec<u64> {
             match name {
@@ -1078,7 +1078,7 @@ impl Tracer<'_> {
                 Stmt::If { condition, body, or_else } => match self.value(frame, *condition).truth() {
                     Some(true) => self.tasks_in(frame, body, found),
                     Some(false) => self.tasks_in(frame, or_else, found),
-                    None => self.note(frame, *condition, Reason::new("which tasks there are is not known")),
+                    None => self.note(frame, *condition, Reason::new("the condition of a task is not known")),
                 },
                 _ => {
                     self.statement(frame, stmt);

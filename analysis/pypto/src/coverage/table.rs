@@ -74,7 +74,7 @@ const HEADER: &str = "mark,910b,910b dsa-rp,950,950 dsa-rp";
 /// The table that is part of the program.
 pub const COMPARED: &str = include_str!("compared.csv");
 
-/// Reads a table; rows of what there is no more are left out.
+/// Reads a table; rows of removed operations are skipped.
 pub fn read(text: &str) -> Table {
     let row = |line: &str| {
         let (mark, columns) = line.split_once(',')?;

@@ -5,7 +5,7 @@ use super::{Constant, unknown};
 /// One of some values, each of which is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OneOf {
-    /// What decides which one it is: values that one thing decides are what they are in the same case. `None`: nothing else hangs on it.
+    /// What decides which one it is: values that one thing decides are what they are in the same case. `None`: nothing else depends on it.
     pub by: Option<u32>,
     /// By the number of the case, in order.
     pub cases: Vec<(u32, Constant)>,

@@ -94,7 +94,7 @@ impl Bindings {
         }
     }
 
-    /// The path that an expression stands for, of a module that is imported in front of it.
+    /// The path that an expression stands for, of a module that is imported before it.
     fn path(&self, ast: &Ast, expr: ExprId) -> Option<String> {
         let path = ast.dotted(expr)?;
         match self.names.get(path[0])? {

@@ -268,9 +268,9 @@ impl Space<'_> {
                     Hint::Nothing => "which is assumed",
                     Hint::File => "the only device that the file speaks of",
                 };
-                format!("{arch}, {which}, has {capacity} a block: `# tilefit: target={arch}` says which it is")
+                format!("{arch}, {which}, has {capacity} per block: `# tilefit: target={arch}` says which it is")
             }
-            _ => format!("{} has {capacity} a block", traced.arch),
+            _ => format!("{} has {capacity} per block", traced.arch),
         };
         match footing {
             Footing::Bounds => {

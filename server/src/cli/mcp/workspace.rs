@@ -40,7 +40,7 @@ pub(super) fn name(root: &Path, path: &Path) -> String {
     name.replace(std::path::MAIN_SEPARATOR, "/")
 }
 
-/// Files that are compared with a name that there is not.
+/// Files that are compared with an unknown name.
 const MOST_COMPARED: usize = 5000;
 
 impl Workspace {

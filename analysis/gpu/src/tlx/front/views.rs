@@ -69,7 +69,7 @@ impl Front {
                     let inner = reason.clone();
                     self.uncertainly(inner, |front| of_value(front, value))
                 });
-                let first = views.next().unwrap_or_else(|| Value::unknown("a view of nothing"));
+                let first = views.next().unwrap_or_else(|| Value::unknown("`local_view` without a buffer"));
                 let rest: Vec<_> = views.collect();
                 rest.into_iter().fold(first, |one, other| one.or(other, &reason))
             }
