@@ -116,18 +116,18 @@ fn no_error_rests_on_an_assumption() {
     check(
         &of("N=128 K=128 ROUNDS=8"),
         expect![[r#"
-        product on sm_86: 131072, predicted
-          assumes: loops have 3 stages (no number is given)
-          warning [may-not-fit] the kernel may not fit: it needs 131072 bytes of shared memory with 3 stages, which nothing gives; sm_86 has 101376 a block
-    "#]],
+            product on sm_86: 131072, predicted
+              assumes: loops have 3 stages (no number is given)
+              warning [may-not-fit] the kernel may not fit: it needs 131072 bytes of shared memory with 3 stages, which nothing gives; sm_86 has 101376 per block
+        "#]],
     );
     check(
         &of("N=128 K=256 ROUNDS=8"),
         expect![[r#"
-        product on sm_86: 262144, predicted
-          assumes: loops have 3 stages (no number is given)
-          error [capacity-exceeded] the kernel needs 262144 bytes of shared memory, 160768 too many; sm_86 has 101376 a block
-    "#]],
+            product on sm_86: 262144, predicted
+              assumes: loops have 3 stages (no number is given)
+              error [capacity-exceeded] the kernel needs 262144 bytes of shared memory, 160768 too many; sm_86 has 101376 per block
+        "#]],
     );
     // Without a device: a warning that names the one that is assumed.
     check(
@@ -135,7 +135,7 @@ fn no_error_rests_on_an_assumption() {
         expect![[r#"
             product on sm_100: 262160, predicted
               assumes: the device is sm_100 (none is named)
-              warning [capacity-exceeded] the kernel needs 262160 bytes of shared memory, 29712 too many; sm_100, which is assumed, has 232448 a block: `# tilefit: target=sm_100` says which it is
+              warning [capacity-exceeded] the kernel needs 262160 bytes of shared memory, 29712 too many; sm_100, which is assumed, has 232448 per block: `# tilefit: target=sm_100` says which it is
         "#]],
     );
 }

@@ -212,8 +212,8 @@ def kernel():
             kernel on sm_100: predicted, smem 262144, tmem 768
               tiles [8, 128, 128] float16 in smem
               acc [3, 128, 256] float32 in tmem
-              line 3: error [capacity-exceeded] the kernel needs 262144 bytes of shared memory, 29696 too many; sm_100 has 232448 a block
-              line 3: error [capacity-exceeded] the kernel needs 768 columns of tensor memory, 256 too many; sm_100 has 512 a block
+              line 3: error [capacity-exceeded] the kernel needs 262144 bytes of shared memory, 29696 too many; sm_100 has 232448 per block
+              line 3: error [capacity-exceeded] the kernel needs 768 columns of tensor memory, 256 too many; sm_100 has 512 per block
         "#]],
     );
 }
