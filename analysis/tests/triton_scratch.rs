@@ -7,9 +7,10 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::Value;
+use tilefit_gpu::device::Compiler;
 use tilefit_gpu::layouts::{
-    Compiler, Hardware, Layout, Vendor, atomic_bytes, conversion_bytes, gather_between_bytes, histogram_bytes,
-    inference, reduction_bytes, scan_bytes, tensor_memory_register_layout,
+    Hardware, Layout, Vendor, atomic_bytes, conversion_bytes, gather_between_bytes, histogram_bytes, inference,
+    reduction_bytes, scan_bytes, tensor_memory_register_layout,
 };
 
 fn number(value: &Value) -> u32 {
@@ -64,7 +65,7 @@ fn hardware(entry: &Value) -> Hardware {
         Some(rest) => (Vendor::Nvidia, rest),
         None => (Vendor::Amd, target.trim_start_matches("hip:gfx")),
     };
-    let compiler = if entry["compiler"] == "3.8" { Compiler::Triton38 } else { Compiler::Triton39 };
+    let compiler = if entry["compiler"] == "3.8" { Compiler::V3_8 } else { Compiler::V3_9 };
     Hardware { vendor, capability: capability.parse().expect("a capability"), compiler }
 }
 
@@ -193,7 +194,7 @@ fn any_layout() -> impl Strategy<Value = Layout> {
 proptest! {
     #[test]
     fn no_layout_is_too_odd(shape in any_numbers(), other in any_numbers(), one in any_layout(), two in any_layout(), bits in 0..70_u32, axis in 0..4_usize) {
-        let hardware = Hardware { vendor: Vendor::Nvidia, capability: 90, compiler: Compiler::Triton39 };
+        let hardware = Hardware { vendor: Vendor::Nvidia, capability: 90, compiler: Compiler::V3_9 };
         let _ = conversion_bytes(&shape, bits, &one, &two, &hardware);
         let _ = reduction_bytes(&shape, axis, &[bits, 32], &one, &hardware);
         let _ = scan_bytes(&shape, axis, &[bits], &one, &hardware);

@@ -139,15 +139,15 @@ impl fmt::Display for Arch {
     }
 }
 
-/// Which compiler a kernel is compiled by.
+/// Which compiler a kernel is compiled by, in the order of its rules: a rule holds from one on (`>= V3_9`), or for the fork alone (`is_fork`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Compiler {
+    /// facebookexperimental/triton, a fork of 3.8.
+    Fork,
     /// Triton 3.8 of the wheels.
     V3_8,
     /// Triton 3.9 of the wheels.
     V3_9,
-    /// facebookexperimental/triton.
-    Fork,
 }
 
 impl Compiler {
@@ -161,6 +161,10 @@ impl Compiler {
             Compiler::V3_9 => "3.9",
             Compiler::Fork => "fork",
         }
+    }
+
+    pub fn is_fork(self) -> bool {
+        self == Compiler::Fork
     }
 
     pub fn all() -> impl Iterator<Item = Compiler> {

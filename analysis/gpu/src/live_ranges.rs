@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use tilefit_python::work;
 
+use super::device::Compiler;
 use super::liveness::{LiveRange, Task};
 use super::program::{Block, BufferId, Effect, Kind, Memory, Op, Program, ScratchId, Site, Type, Use, ValueId};
 
@@ -62,21 +63,14 @@ pub enum Hidden {
     Captures(u64),
 }
 
-/// Whose rules say how long a buffer lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rules {
-    Triton,
-    /// facebookexperimental/triton: barriers live always, a buffer that is stored through a descriptor until somebody waits for that, and what
-    /// is live across tasks from the start.
-    Fork,
-}
-
-pub fn lives(program: &Program, rules: Rules) -> Lives {
-    lives_in(program, &program.body, rules)
+/// How long buffers live. For the fork barriers live always, a buffer that is stored through a descriptor until somebody waits for that, and what is
+/// live across tasks from the start.
+pub fn lives(program: &Program, compiler: Compiler) -> Lives {
+    lives_in(program, &program.body, compiler)
 }
 
 /// In the body of a function.
-fn lives_in(program: &Program, body: &Block, rules: Rules) -> Lives {
+fn lives_in(program: &Program, body: &Block, compiler: Compiler) -> Lives {
     let values = program.types.len();
     let mut numbers = Numbers {
         program,
@@ -93,7 +87,7 @@ fn lives_in(program: &Program, body: &Block, rules: Rules) -> Lives {
         aliases: Vec::new(),
         constants: vec![false; values],
         used: used(program),
-        rules,
+        compiler,
         specialized: Vec::new(),
         stored: Vec::new(),
         waits: Vec::new(),
@@ -157,7 +151,7 @@ struct Numbers<'a> {
     constants: Vec<bool>,
     /// Values that an operation is given.
     used: Vec<bool>,
-    rules: Rules,
+    compiler: Compiler,
     /// Numbers of the operations that run tasks.
     specialized: Vec<u32>,
     /// What descriptors store from, and when.
@@ -463,7 +457,7 @@ impl Numbers<'_> {
     }
 
     fn call(&mut self, op: &Op, body: &Block) {
-        let lives = lives_in(self.program, body, self.rules);
+        let lives = lives_in(self.program, body, self.compiler);
         let first = self.next();
         self.lives.sites.extend(&lives.sites);
         let at = self.number(op.at);
@@ -500,14 +494,14 @@ impl Numbers<'_> {
             let start = starts.min().unwrap_or(0);
             let end = seen.iter().map(|value| self.ends[value.0 as usize]).max().unwrap_or(0) + 1;
             let mut range = LiveRange { start, end };
-            if self.rules == Rules::Fork {
+            if self.compiler.is_fork() {
                 range = self.prolonged(range, &seen, self.program.buffers[buffer.0 as usize].use_);
             }
             if let Some(life) = self.lives.buffers.get_mut(buffer.0 as usize) {
                 *life = Some(Life { range, task });
             }
         }
-        if self.rules == Rules::Fork {
+        if self.compiler.is_fork() {
             for (scratched, life) in &mut self.lives.scratch {
                 if matches!(scratched.what, Hidden::Captures(_)) {
                     life.range = LiveRange::ALWAYS;

@@ -6,8 +6,9 @@ use rustc_hash::FxHashMap;
 use tilefit_python::finding::Reason;
 use tilefit_python::work;
 
+use super::device::Compiler;
 use super::language::Dtype;
-use super::live_ranges::{Call, Hidden, Life, Lives, Rules, Scratched, lives};
+use super::live_ranges::{Call, Hidden, Life, Lives, Scratched, lives};
 use super::liveness::LiveRange;
 use super::program::{BufferId, Bytes, Kind, Memory, Program, Site, TensorProduct, ValueId};
 use super::shared_memory::{self, Buffer};
@@ -80,8 +81,8 @@ pub struct Planned {
 }
 
 /// The plan of a program of which nothing is `unknown`, or of as much of one as is known.
-pub fn plan(program: &Program, unknown: &[Reason], rules: Rules) -> Planned {
-    planned(program, lives(program, rules), unknown, rules)
+pub fn plan(program: &Program, unknown: &[Reason], compiler: Compiler) -> Planned {
+    planned(program, lives(program, compiler), unknown, compiler)
 }
 
 /// Bytes at the start of shared memory, which anything may overwrite, that say where a block's part of tensor memory is.
@@ -91,9 +92,9 @@ const ADDRESS_OF_TENSOR_MEMORY: u64 = 4;
 pub const LEAST_COLUMNS: u64 = 32;
 
 /// The plan of a function.
-fn planned(program: &Program, lives: Lives, unknown: &[Reason], rules: Rules) -> Planned {
-    let (mut placed, mut buffers) = shared_buffers(program, &lives, rules);
-    let callees = callees(program, &lives.calls, unknown, rules);
+fn planned(program: &Program, lives: Lives, unknown: &[Reason], compiler: Compiler) -> Planned {
+    let (mut placed, mut buffers) = shared_buffers(program, &lives, compiler);
+    let callees = callees(program, &lives.calls, unknown, compiler);
     buffers.extend(callees.iter().map(|(callee, call)| callee.taken_by(call.life)));
     let mut reasons: Vec<Reason> = Vec::new();
     let mut note = |reason: &Reason| {
@@ -160,8 +161,8 @@ fn moved(lives: &Lives, placed: &[Placed], buffers: &[(Buffer, Bytes)]) -> Vec<(
 }
 
 /// The plans of the functions that are not inlined, where they take any memory.
-fn callees<'l>(program: &Program, calls: &'l [Call], unknown: &[Reason], rules: Rules) -> Vec<(Planned, &'l Call)> {
-    let plans = calls.iter().map(|call| (planned(program, call.lives.clone(), unknown, rules), call));
+fn callees<'l>(program: &Program, calls: &'l [Call], unknown: &[Reason], compiler: Compiler) -> Vec<(Planned, &'l Call)> {
+    let plans = calls.iter().map(|call| (planned(program, call.lives.clone(), unknown, compiler), call));
     plans.filter(|(callee, _)| callee.plan.shared.most() > 0).collect()
 }
 
@@ -243,7 +244,7 @@ impl Planned {
 }
 
 /// Explicit buffers, then scratch: that of the function first. Calls come behind them.
-fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed>, Vec<(Buffer, Bytes)>) {
+fn shared_buffers(program: &Program, lives: &Lives, compiler: Compiler) -> (Vec<Placed>, Vec<(Buffer, Bytes)>) {
     let mut placed = Vec::new();
     let mut buffers = Vec::new();
     let mut add = |what: Occupant, size: Bytes, alignment: u64, life: Life| {
@@ -257,8 +258,8 @@ fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed
     for &id in &lives.order {
         let buffer = &program.buffers[id.0 as usize];
         if let (Memory::Shared { size, alignment, fork }, Some(life)) = (&buffer.memory, lives.buffers[id.0 as usize]) {
-            let size = match (size, rules) {
-                (Bytes::Exactly(_), Rules::Fork) => fork.clone(),
+            let size = match (size, compiler.is_fork()) {
+                (Bytes::Exactly(_), true) => fork.clone(),
                 _ => size.clone(),
             };
             // What is loaded through a pointer of any type may be converted before it is stored, or not be stored.

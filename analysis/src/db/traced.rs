@@ -11,8 +11,7 @@ use tilefit_gpu::argument_type::ArgumentType;
 use tilefit_gpu::assumed::Assumed;
 use tilefit_gpu::device::{Arch, Compiler};
 use tilefit_gpu::language;
-use tilefit_gpu::layouts::{self, Hardware, Vendor};
-use tilefit_gpu::live_ranges::Rules;
+use tilefit_gpu::layouts::{Hardware, Vendor};
 use tilefit_gpu::overlap;
 use tilefit_gpu::plan::{Planned, plan};
 use tilefit_gpu::products::{self, Machine};
@@ -143,25 +142,24 @@ pub(super) fn traced<'db>(
         }
         let unknown: Vec<Reason> = trace.notes.iter().map(|note| note.reason.clone()).collect();
         let again = if dialect.leaves_layouts() { reorder::loaded_again(&trace.program) } else { None };
-        let by = |rules| {
-            let planned = plan(&trace.program, &unknown, rules);
+        let by = |compiler| {
+            let planned = plan(&trace.program, &unknown, compiler);
             let planned = match &flat {
-                Some(flat) => planned.or(&plan(flat, &unknown, rules), FLATTENED),
+                Some(flat) => planned.or(&plan(flat, &unknown, compiler), FLATTENED),
                 None => planned,
             };
             let planned = match &in_front {
-                Some(in_front) => planned.or(&plan(in_front, &unknown, rules), IN_FRONT),
+                Some(in_front) => planned.or(&plan(in_front, &unknown, compiler), IN_FRONT),
                 None => planned,
             };
             match &again {
-                Some(again) => planned.or(&plan(again, &unknown, rules), LOADED_AGAIN),
+                Some(again) => planned.or(&plan(again, &unknown, compiler), LOADED_AGAIN),
                 None => planned,
             }
         };
         let planned = match compiler {
-            Some(Compiler::V3_8 | Compiler::V3_9) => by(Rules::Triton),
-            Some(Compiler::Fork) => by(Rules::Fork),
-            None => by(Rules::Triton).either(&by(Rules::Fork)),
+            Some(compiler) => by(compiler),
+            None => by(Compiler::V3_8).either(&by(Compiler::Fork)),
         };
         let planned = match products::columns_of_results(&trace.program, &machine) {
             Some(columns) => planned.with_tensor_memory(columns, RESULTS, are_sure),
@@ -173,7 +171,7 @@ pub(super) fn traced<'db>(
         let (mut trace, mut planned) = follow(&launch);
         if trace.open_loops > MOST_OPEN_LOOPS {
             trace.notes.push(Note { at: name_origin, reason: Reason::new(OPEN_LOOPS) });
-            planned = plan(&trace.program, &[Reason::new(OPEN_LOOPS)], Rules::Triton);
+            planned = plan(&trace.program, &[Reason::new(OPEN_LOOPS)], Compiler::V3_9);
         } else {
             for open_loops in ways_to_go_round(trace.open_loops) {
                 let (other, theirs) = follow(&Launch { open_loops, ..launch.clone() });
@@ -207,7 +205,7 @@ pub(super) fn traced<'db>(
                 open_loops: 0,
             };
             let too_large = [Reason::new("the kernel is too large to be analysed")];
-            let planned = plan(&trace.program, &too_large, Rules::Triton);
+            let planned = plan(&trace.program, &too_large, Compiler::V3_9);
             (trace, planned, limits.steps, false)
         }
     };
@@ -216,7 +214,7 @@ pub(super) fn traced<'db>(
         Some(finding) => {
             let is_refused = !may_be_given_more(db, unit);
             let reason = Reason::new(if is_refused { &finding.message } else { ONLY_DEFAULTS });
-            let planned = plan(&Program::default(), std::slice::from_ref(&reason), Rules::Triton);
+            let planned = plan(&Program::default(), std::slice::from_ref(&reason), Compiler::V3_9);
             let mut trace = Trace { program: Program::default(), notes: Vec::new(), ..trace };
             if !is_refused {
                 trace.findings.retain(|finding| finding.code != Code::StaticAssert);
@@ -343,10 +341,7 @@ fn launch<'db>(
     let hardware = Hardware {
         vendor: if arch.is_amd() { Vendor::Amd } else { Vendor::Nvidia },
         capability: arch.capability(),
-        compiler: match compiler {
-            Some(Compiler::V3_9) => layouts::Compiler::Triton39,
-            Some(Compiler::V3_8 | Compiler::Fork) | None => layouts::Compiler::Triton38,
-        },
+        compiler: compiler.unwrap_or(Compiler::V3_8),
     };
     let mut launch = Launch {
         hardware,

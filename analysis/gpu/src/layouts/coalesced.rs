@@ -46,10 +46,11 @@ fn blocked(shape: &[u32], width: u32, order: &[u32], num_warps: u32, hardware: &
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Compiler, Vendor};
+    use super::super::Vendor;
+    use crate::device::Compiler;
     use super::*;
 
-    const SM_100: Hardware = Hardware { vendor: Vendor::Nvidia, capability: 100, compiler: Compiler::Triton38 };
+    const SM_100: Hardware = Hardware { vendor: Vendor::Nvidia, capability: 100, compiler: Compiler::V3_8 };
 
     #[test]
     fn warps_go_where_lanes_leave_off() {

@@ -2,7 +2,8 @@
 //! exchange data; else the tensor, less the *repetitions*: registers on both sides whose parts go through the same bytes, one after the other.
 
 use super::linear::Flat;
-use super::{Compiler, Hardware, Layout, Reason, Vendor, stored_bits};
+use super::super::device::Compiler;
+use super::{Hardware, Layout, Reason, Vendor, stored_bits};
 
 /// Bytes of shared memory that converting a tensor takes.
 pub fn conversion_bytes(
@@ -44,9 +45,9 @@ fn stays_in_warps(source: &Flat, target: &Flat, compiler: Compiler) -> bool {
         bit if source.warp.contains(&bit) => source.warp[at] == bit,
         bit => source.lane.contains(&bit),
     };
-    let within = match compiler {
-        Compiler::Triton38 => source.warp == target.warp,
-        Compiler::Triton39 => target.warp.iter().enumerate().all(has),
+    let within = match compiler >= Compiler::V3_9 {
+        true => target.warp.iter().enumerate().all(has),
+        false => source.warp == target.warp,
     };
     let from_warps = |bits: &[u32]| bits.iter().any(|bit| *bit != 0 && source.warp.contains(bit));
     within && !from_warps(&target.register) && !from_warps(&target.lane) && exchanges(source, target) < 2
@@ -224,10 +225,7 @@ fn plain_repetitions(source: &Flat, target: &Flat, bits: u32, hardware: &Hardwar
         (Vendor::Amd, 950, 128) => &[&[0, 1, 3, 4], &[0, 1, 2, 3], &[0, 1, 2, 4]],
         _ => return count(&lanes(target)),
     };
-    let sets = match hardware.compiler {
-        Compiler::Triton38 => &sets[..1],
-        Compiler::Triton39 => sets,
-    };
+    let sets = if hardware.compiler >= Compiler::V3_9 { sets } else { &sets[..1] };
     let of_set = |set: &&[usize]| count(&set.iter().map(|&lane| target.lane[lane]).collect::<Vec<u32>>());
     sets.iter().map(of_set).max().unwrap_or(0)
 }
@@ -271,7 +269,7 @@ mod tests {
 
     use super::*;
 
-    const SM_80: Hardware = Hardware { vendor: Vendor::Nvidia, capability: 80, compiler: Compiler::Triton39 };
+    const SM_80: Hardware = Hardware { vendor: Vendor::Nvidia, capability: 80, compiler: Compiler::V3_9 };
 
     fn blocked(registers: [u32; 2], lanes: [u32; 2], warps: [u32; 2]) -> Layout {
         Layout::Blocked {

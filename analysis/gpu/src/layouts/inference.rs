@@ -250,10 +250,11 @@ fn default_blocked(shape: &[u32], lanes: u32, warps: u32) -> Layout {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Compiler, Vendor};
+    use super::super::Vendor;
+    use crate::device::Compiler;
     use super::*;
 
-    const SM_90: Hardware = Hardware { vendor: Vendor::Nvidia, capability: 90, compiler: Compiler::Triton39 };
+    const SM_90: Hardware = Hardware { vendor: Vendor::Nvidia, capability: 90, compiler: Compiler::V3_9 };
 
     fn blocked(registers: &[u32], lanes: &[u32], warps: &[u32], order: &[u32]) -> Layout {
         Layout::Blocked {

@@ -1,6 +1,7 @@
 //! Layouts as bits (`lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp`): which element each bit of a thread's index moves to.
 
-use super::{Compiler, Hardware, Layout, Reason, Vendor};
+use super::super::device::Compiler;
+use super::{Hardware, Layout, Reason, Vendor};
 
 /// The most elements of a tensor that are counted: its compiler refuses more than 2^20 anyway.
 const MOST_ELEMENTS: u64 = 1 << 30;
@@ -125,7 +126,7 @@ impl Layout {
                 }
                 let mut linear = tile.fit(shape, &order)?;
                 // From 3.9 on a thread has no more elements than the tensor.
-                if hardware.compiler == Compiler::Triton39 {
+                if hardware.compiler >= Compiler::V3_9 {
                     linear.register.retain(|basis| basis.iter().any(|&step| step != 0));
                 }
                 Ok(linear)

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use tilefit_python::finding::Reason;
 
+use super::device::Compiler;
+
 mod atomic;
 mod coalesced;
 mod conversion;
@@ -65,14 +67,6 @@ pub enum Vendor {
     Amd,
 }
 
-/// Compilers that count differently.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Compiler {
-    /// 3.8; TLX, too, is compiled by it.
-    Triton38,
-    Triton39,
-}
-
 /// What scratch depends on beside layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hardware {
@@ -115,7 +109,7 @@ impl Hardware {
 /// Bytes of the scratch of a histogram of `bins` of `bits` each: one for each thread of a warp at least.
 /// From 3.9 on one warp counts two bins by votes, without any.
 pub fn histogram_bytes(bins: u32, bits: u32, num_warps: u32, hardware: &Hardware) -> u64 {
-    if hardware.compiler == Compiler::Triton39 && num_warps == 1 && bins <= 2 {
+    if hardware.compiler >= Compiler::V3_9 && num_warps == 1 && bins <= 2 {
         return 0;
     }
     u64::from(bins.max(hardware.lanes())) * u64::from(bits.max(8)) / 8

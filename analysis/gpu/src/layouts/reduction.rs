@@ -61,7 +61,8 @@ fn gather_in_lanes(layout: &mut LinearLayout, axis: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Compiler, Vendor};
+    use super::super::Vendor;
+    use crate::device::Compiler;
     use super::*;
 
     fn check(warps_per_cta: u32, element_bits: &[u32], bytes: u64) {
@@ -71,7 +72,7 @@ mod tests {
             warps_per_cta: vec![warps_per_cta],
             order: vec![0],
         };
-        let hardware = Hardware { vendor: Vendor::Nvidia, capability: 90, compiler: Compiler::Triton39 };
+        let hardware = Hardware { vendor: Vendor::Nvidia, capability: 90, compiler: Compiler::V3_9 };
         assert_eq!(reduction_bytes(&[1024], 0, element_bits, &layout, &hardware), Ok(bytes));
         assert!(reduction_bytes(&[1024], 1, element_bits, &layout, &hardware).is_err());
     }

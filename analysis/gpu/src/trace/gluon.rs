@@ -9,7 +9,8 @@ use tilefit_syntax::ast::{BinaryOp, ExprId};
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
-use super::super::layouts::{self, Compiler, Layout, inference, mma_v2_layout, mma_v2_layouts, mma_v3_layout};
+use super::super::device::Compiler;
+use super::super::layouts::{self, Layout, inference, mma_v2_layout, mma_v2_layouts, mma_v3_layout};
 use super::super::products::{Machine, Unit};
 use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use, ValueId, bytes_of, elements};
 use super::super::shared_layout::{Cga, Nvmma, SharedLayout, TensorMemoryLayout, shape_of_cta};
@@ -318,7 +319,7 @@ impl Tracer<'_> {
 
     /// Says where a function is called that the compiler has no longer.
     fn check_removed(&mut self, frame: &Frame, expr: ExprId, name: &str) {
-        if self.launch.dialect != Dialect::Gluon || self.launch.hardware.compiler != Compiler::Triton39 {
+        if self.launch.dialect != Dialect::Gluon || self.launch.hardware.compiler < Compiler::V3_9 {
             return;
         }
         let Some((_, instead)) = REMOVED.iter().find(|(removed, _)| *removed == name) else { return };
@@ -1563,7 +1564,7 @@ impl Tracer<'_> {
         }
         let rank = layout.rank();
         // Triton 3.8 has other rules here, which were not compared.
-        if self.launch.hardware.compiler == Compiler::Triton38 {
+        if self.launch.hardware.compiler < Compiler::V3_9 {
             return;
         }
         let covered = shape_of_cta(&shape[shape.len() - rank..], layout.cga());
@@ -1947,14 +1948,14 @@ fn accumulated(name: &str, dtype: Dtype, asked: Option<&Value>) -> Dtype {
 /// The element type in which elements are compared where their indices are wanted: their own. What becomes of others is seen by [`accumulated`].
 fn compared(dtype: Dtype, compiler: Compiler) -> Dtype {
     // `_promote_bfloat16_to_float32`
-    let is_promoted = compiler == Compiler::Triton38 && dtype.name == "bfloat16";
+    let is_promoted = compiler < Compiler::V3_9 && dtype.name == "bfloat16";
     if is_promoted { Dtype::named("float32") } else { dtype }
 }
 
 /// The element type in which `cumsum` and `cumprod` compute: 3.8 widens `bfloat16`, and integers of sums only; 3.9 widens integers of both.
 fn scanned(name: &str, dtype: Dtype, asked: Option<&Value>, compiler: Compiler) -> Dtype {
-    match (compiler, name) {
-        (Compiler::Triton38, "cumprod") => compared(dtype, compiler),
+    match name {
+        "cumprod" if compiler < Compiler::V3_9 => compared(dtype, compiler),
         _ => accumulated("sum", compared(dtype, compiler), asked),
     }
 }

@@ -7,7 +7,7 @@ use tilefit_python::finding::{Finding, Origin, Reason};
 use tilefit_syntax::ast::{Ast, CompareOp, Expr, ExprId, Stmt, StmtId};
 
 use super::super::language::Dtype;
-use super::super::layouts::Compiler;
+use super::super::device::Compiler;
 use super::super::members;
 use super::super::program::elements;
 use super::calls::Args;
@@ -277,7 +277,7 @@ impl Tracer<'_> {
         self.demand(frame, at, rank == 1, || {
             format!("`histogram` counts a tensor of one dimension, and this one has {rank}")
         });
-        let is_told = self.launch.is_compiler_told && self.launch.hardware.compiler == Compiler::Triton39;
+        let is_told = self.launch.is_compiler_told && self.launch.hardware.compiler >= Compiler::V3_9;
         let is_counted = !dtype.is_floating() && (dtype.bits == 32 || !is_told);
         let is_known = ![Dtype::ANY, Dtype::UNTOLD].contains(&dtype);
         self.demand(frame, at, is_counted || !is_known, || {
@@ -329,7 +329,7 @@ impl Tracer<'_> {
     /// Block pointers, which Triton 3.9 has removed. Why nothing is known of what is called, where an older one may be meant.
     pub(super) fn block_pointers(&mut self, frame: &Frame, at: ExprId, name: &str) -> Option<Reason> {
         if !members::BLOCK_POINTERS.contains(&name)
-            || self.launch.hardware.compiler != Compiler::Triton39
+            || self.launch.hardware.compiler < Compiler::V3_9
             || !self.is_of_triton(frame)
         {
             return None;
