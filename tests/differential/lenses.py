@@ -17,6 +17,9 @@ ASKS = re.compile(r"to see its memory, give (.*?)(?: and (\d+) more)? values?$")
 KINDS = ("known", "at least", "asks", "in the way", "other")
 
 
+CONTENT_MODIFIED = -32801
+
+
 def kind_of(title):
     if title.startswith("to see its memory"):
         return "asks"
@@ -70,6 +73,9 @@ class Server:
                 result = [None] * len(message["params"]["items"]) if many else dict(applied=True) if message["method"] == "workspace/applyEdit" else None
                 self.send(dict(id=message["id"], result=result))
             elif message.get("id") == mine:
+                # What was known changed while it was answered: an editor asks again.
+                if message.get("error", {}).get("code") == CONTENT_MODIFIED:
+                    return self.ask(method, params)
                 return message.get("result")
 
     def edits_of(self, command):
