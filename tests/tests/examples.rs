@@ -55,7 +55,7 @@ fn examples_say_what_they_promise() {
         Softmax.softmax exact sequential: Vec 65664
         attention bounded compiler: smem 196712–196912, tmem 512
         product bounded compiler: smem 262216–262304
-            line 14 capacity-exceeded: the kernel needs 262216–262304 bytes of shared memory, at least 29768 too many; sm_90 has 232448 a block
+            line 14 capacity-exceeded: the kernel needs 262216–262304 bytes of shared memory, at least 29768 too many; sm_90 has 232448 per block
         matmul exact triton 3.9: smem 32768
     "#]].assert_eq(&shown);
 }

@@ -161,7 +161,12 @@ fn moved(lives: &Lives, placed: &[Placed], buffers: &[(Buffer, Bytes)]) -> Vec<(
 }
 
 /// The plans of the functions that are not inlined, where they take any memory.
-fn callees<'l>(program: &Program, calls: &'l [Call], unknown: &[Reason], compiler: Compiler) -> Vec<(Planned, &'l Call)> {
+fn callees<'l>(
+    program: &Program,
+    calls: &'l [Call],
+    unknown: &[Reason],
+    compiler: Compiler,
+) -> Vec<(Planned, &'l Call)> {
     let plans = calls.iter().map(|call| (planned(program, call.lives.clone(), unknown, compiler), call));
     plans.filter(|(callee, _)| callee.plan.shared.most() > 0).collect()
 }

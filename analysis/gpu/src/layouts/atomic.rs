@@ -1,8 +1,8 @@
 //! Scratch of an atomic operation whose result is used (`getRepShapeForAtomic` in `lib/Analysis/Allocation.cpp`): one thread does it and tells those that
 //! repeat its element.
 
-use super::linear::List;
 use super::super::device::Compiler;
+use super::linear::List;
 use super::{Hardware, Layout, Reason, stored_bits};
 
 /// Bytes of shared memory that an atomic on a tensor takes, if its result is used.

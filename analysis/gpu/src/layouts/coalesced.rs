@@ -47,8 +47,8 @@ fn blocked(shape: &[u32], width: u32, order: &[u32], num_warps: u32, hardware: &
 #[cfg(test)]
 mod tests {
     use super::super::Vendor;
-    use crate::device::Compiler;
     use super::*;
+    use crate::device::Compiler;
 
     const SM_100: Hardware = Hardware { vendor: Vendor::Nvidia, capability: 100, compiler: Compiler::V3_8 };
 

@@ -1,8 +1,8 @@
 //! Scratch of `convert_layout` (`lib/Analysis/Utility.cpp`, `lib/Tools/GenericSwizzling.cpp`): none where registers are renamed or lanes of a warp
 //! exchange data; else the tensor, less the *repetitions*: registers on both sides whose parts go through the same bytes, one after the other.
 
-use super::linear::Flat;
 use super::super::device::Compiler;
+use super::linear::Flat;
 use super::{Hardware, Layout, Reason, Vendor, stored_bits};
 
 /// Bytes of shared memory that converting a tensor takes.

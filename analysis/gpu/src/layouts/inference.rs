@@ -251,8 +251,8 @@ fn default_blocked(shape: &[u32], lanes: u32, warps: u32) -> Layout {
 #[cfg(test)]
 mod tests {
     use super::super::Vendor;
-    use crate::device::Compiler;
     use super::*;
+    use crate::device::Compiler;
 
     const SM_90: Hardware = Hardware { vendor: Vendor::Nvidia, capability: 90, compiler: Compiler::V3_9 };
 

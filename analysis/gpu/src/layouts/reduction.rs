@@ -62,8 +62,8 @@ fn gather_in_lanes(layout: &mut LinearLayout, axis: usize) {
 #[cfg(test)]
 mod tests {
     use super::super::Vendor;
-    use crate::device::Compiler;
     use super::*;
+    use crate::device::Compiler;
 
     fn check(warps_per_cta: u32, element_bits: &[u32], bytes: u64) {
         let layout = Layout::Blocked {

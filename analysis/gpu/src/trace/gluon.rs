@@ -8,8 +8,8 @@ use tilefit_python::finding::Reason;
 use tilefit_syntax::ast::{BinaryOp, ExprId};
 
 use super::super::axis_info::AxisInfo;
-use super::super::language::Dtype;
 use super::super::device::Compiler;
+use super::super::language::Dtype;
 use super::super::layouts::{self, Layout, inference, mma_v2_layout, mma_v2_layouts, mma_v3_layout};
 use super::super::products::{Machine, Unit};
 use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use, ValueId, bytes_of, elements};

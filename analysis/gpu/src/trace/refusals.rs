@@ -6,8 +6,8 @@ use tilefit_python::diagnostics::Code;
 use tilefit_python::finding::{Finding, Origin, Reason};
 use tilefit_syntax::ast::{Ast, CompareOp, Expr, ExprId, Stmt, StmtId};
 
-use super::super::language::Dtype;
 use super::super::device::Compiler;
+use super::super::language::Dtype;
 use super::super::members;
 use super::super::program::elements;
 use super::calls::Args;
