@@ -226,9 +226,9 @@ fn add_to_in(block: &mut Block, uses: &FxHashMap<ValueId, u32>, is_added: &dyn F
     block.ops = ops;
 }
 
-/// A loop that something may move out of.
+/// What is known of a loop that something may move out of.
 #[derive(Debug, Clone, Copy)]
-pub struct Left {
+pub struct LoopFacts {
     /// Something is written in it.
     pub writes: bool,
     /// As the author says.
@@ -241,7 +241,7 @@ pub struct Left {
 pub fn hoist(
     program: &mut Program,
     moves: &dyn Fn(&Product) -> bool,
-    keeps: &dyn Fn(&Product, usize, Left) -> bool,
+    keeps: &dyn Fn(&Product, usize, LoopFacts) -> bool,
     is_in_tensor_memory: &dyn Fn(&Product) -> bool,
 ) -> bool {
     let (converted, is_open) = (converted_from(program, is_in_tensor_memory), Cell::new(false));
@@ -256,8 +256,8 @@ pub fn hoist(
     });
     // What a product is added to has become a part of it before anything moves (`lib/Dialect/Triton/Transforms/Combine.cpp`).
     let is_added = |value| takers.get(&value).is_some_and(|takers| takers.as_slice() == ["add"]);
-    hoist_in(body, keeping_invariants, &|value, left| {
-        let is_kept = |&(product, nth): &(ValueId, usize)| keeps(&products[&product], nth, left);
+    hoist_in(body, keeping_invariants, &|value, looped| {
+        let is_kept = |&(product, nth): &(ValueId, usize)| keeps(&products[&product], nth, looped);
         let stays = |product| !moves(product) || is_added(value) || turned.contains(&value);
         let is_converted = converted.contains(&value);
         is_open.set(is_open.get() || is_converted);
@@ -340,7 +340,7 @@ fn sides(program: &Program) -> Sides {
     sides
 }
 
-fn hoist_in(block: &mut Block, keeping: &FxHashSet<ValueId>, stays: &dyn Fn(ValueId, Left) -> bool) {
+fn hoist_in(block: &mut Block, keeping: &FxHashSet<ValueId>, stays: &dyn Fn(ValueId, LoopFacts) -> bool) {
     let mut ops = Vec::with_capacity(block.ops.len());
     for mut op in std::mem::take(&mut block.ops) {
         work::spend(1);
@@ -361,7 +361,7 @@ fn hoist_in(block: &mut Block, keeping: &FxHashSet<ValueId>, stays: &dyn Fn(Valu
 }
 
 /// Takes out of a loop what does not depend on it. A load is taken out of a loop in which nothing is written.
-fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId, Left) -> bool) -> Vec<Op> {
+fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId, LoopFacts) -> bool) -> Vec<Op> {
     let mut within: FxHashSet<ValueId> = FxHashSet::default();
     let mut writes = false;
     for block in looped.kind.blocks() {
@@ -385,7 +385,7 @@ fn invariants(looped: &mut Op, stays: &dyn Fn(ValueId, Left) -> bool) -> Vec<Op>
             };
             let is_invariant = may
                 && op.operands.iter().all(|operand| !within.contains(operand))
-                && !op.results.iter().any(|&result| stays(result, Left { writes, stages }));
+                && !op.results.iter().any(|&result| stays(result, LoopFacts { writes, stages }));
             if is_invariant {
                 op.results.iter().for_each(|result| {
                     within.remove(result);

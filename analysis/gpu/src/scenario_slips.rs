@@ -32,8 +32,10 @@ pub fn slips(text: &str, kernel: &str, params: &[&str], is_read: &dyn Fn(&str) -
                     DIVISIBLE => {
                         let mut part_at = value_at;
                         for part in value.split(',') {
-                            if !part.is_empty() && !params.contains(&part) {
-                                found.push(no_parameter(kernel, part, part_at, params, &[]));
+                            let name = part.trim_matches(['"', '\'', ' ']);
+                            if !name.is_empty() && !params.contains(&name) {
+                                let name_at = part_at + part.find(name).unwrap_or(0);
+                                found.push(no_parameter(kernel, name, name_at, params, &[]));
                             }
                             part_at += part.len() + 1;
                         }
@@ -110,7 +112,7 @@ mod tests {
             "#]],
         );
         check(
-            "# tilefit: other=1 divisible=x,y",
+            "# tilefit: other=1 divisible=x,y\n# tilefit: divisible=\"x,BLOCK\"",
             expect![[r#"
                 other: `k` has no parameter `other`, and a scenario no such option: they are arch, target, triton, num_warps, num_ctas, num_stages, divisible
                 y: `k` has no parameter `y`; did you mean `x`?

@@ -16,7 +16,7 @@ use tilefit_gpu::overlap;
 use tilefit_gpu::plan::{Planned, plan};
 use tilefit_gpu::products::{self, Machine};
 use tilefit_gpu::program::{Memory, Product, Program};
-use tilefit_gpu::reorder;
+use tilefit_gpu::reorder::{self, LoopFacts};
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_gpu::simplify::simplify;
 use tilefit_gpu::trace::{Argument, Definition, Dialect, Environment, Home, Launch, OpenRounds, Trace, trace};
@@ -117,16 +117,17 @@ pub(super) fn traced<'db>(
         if dialect.leaves_layouts() {
             reorder::add_to(&mut trace.program, &|product| machine.adds(product));
             let is_kept = Cell::new(false);
-            let keeps = |product: &Product, nth, left| {
-                let keeps = machine.keeps(product, nth, left);
+            let keeps = |product: &Product, nth, looped| {
+                let keeps = machine.keeps(product, nth, looped);
                 is_kept.set(is_kept.get() || keeps);
                 keeps
             };
             let is_in_tensor_memory = |product: &Product| machine.is_in_tensor_memory(product);
             let moves = |product: &Product| machine.moves(product);
-            // Whether rounds overlap follows from loads that are looked at later.
-            let before = (launch.hardware.capability == 90 && launch.hardware.vendor == Vendor::Nvidia)
-                .then(|| trace.program.clone());
+            // Of `wgmma` it matters whether rounds overlap, which follows from loads that are looked at later.
+            let is_open = |product: &Product| machine.keeps(product, 1, LoopFacts { writes: true, stages: None });
+            let may_be_in_front = launch.hardware.capability == 90 && trace.program.products.values().any(is_open);
+            let before = may_be_in_front.then(|| trace.program.clone());
             let is_open = reorder::hoist(&mut trace.program, &moves, &keeps, &is_in_tensor_memory);
             let are_sure = are_sure && !is_open;
             simplify(&mut trace.program);

@@ -187,7 +187,7 @@ impl Stager<'_> {
         }
     }
 
-    /// Width of a load in bits; `None` for loads through descriptors.
+    /// Bits that a load of a tile takes side by side, at least and at most; `None` for a number that is loaded by itself.
     pub(super) fn width(&self, load: &ValueId) -> Option<(u64, u64)> {
         self.program.loads.get(load).map(|load| load.width)
     }

@@ -11,7 +11,7 @@ use super::layouts::{Hardware, Vendor};
 use super::program::{
     Block, BufferId, Bytes, Effect, Kind, Memory, Op, Product, Program, Site, Tile, Type, Use, ValueId, bytes_of,
 };
-use super::reorder::Left;
+use super::reorder::LoopFacts;
 
 mod columns;
 mod copies;
@@ -189,7 +189,7 @@ impl Machine {
     /// Whether what is computed in a loop for a side of a product stays in it, though it is the same in each round. Where it is
     /// computed it is brought to shared memory, from which products read it, and that leaves the loop later, but not past a write, of `wgmma` only
     /// where rounds overlap; to tensor memory it is brought in each round (`PromoteLHSToTMem.cpp`).
-    pub fn keeps(&self, product: &Product, nth: usize, Left { writes, stages }: Left) -> bool {
+    pub fn keeps(&self, product: &Product, nth: usize, LoopFacts { writes, stages }: LoopFacts) -> bool {
         match self.unit(product) {
             Unit::Tcgen05 => nth == 0 || writes,
             Unit::Wgmma => nth == 1 && writes && stages.unwrap_or(self.stages) > 1,
