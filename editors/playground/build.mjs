@@ -1,7 +1,7 @@
-// Puts the page together: node build.mjs OUT MODULE XZ
+// Puts the page together: node build.mjs OUT MODULE XZ PRESET
 //
 // OUT is the folder of the page, MODULE the server as WebAssembly, XZ the program that
-// makes it small.
+// makes it small, and PRESET how small (-9e, or -1 for a test).
 
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -11,7 +11,7 @@ import zlib from "node:zlib";
 
 import * as esbuild from "esbuild";
 
-const [out, module, xz] = process.argv.slice(2);
+const [out, module, xz, preset] = process.argv.slice(2);
 const here = path.dirname(fileURLToPath(import.meta.url));
 
 const others = {
@@ -53,7 +53,7 @@ function preload({ outputs }) {
 }
 
 function compressed(file) {
-  const { status, stdout, stderr, error } = spawnSync(xz, ["-9e", "--check=crc32", "--stdout", "--keep", file], { maxBuffer: 2 ** 26 });
+  const { status, stdout, stderr, error } = spawnSync(xz, [preset, "--check=crc32", "--stdout", "--keep", file], { maxBuffer: 2 ** 26 });
   if (status !== 0) {
     throw error ?? new Error(`xz: ${stderr}`);
   }

@@ -36,7 +36,7 @@ struct Toolchain {
 /// Answers where the site is.
 pub(crate) fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     let module = module(workspace, &toolchain(workspace)?, PROFILE)?;
-    make(workspace, &module)
+    make(workspace, &module, SMALL)
 }
 
 /// Builds the site and the extension, and uses both in a real browser.
@@ -47,7 +47,7 @@ pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
         Err(error) => return Ok(Outcome::Skipped(format!("{error:#}"))),
     };
     let module = module(workspace, &toolchain, release::QUICK)?;
-    let site = make(workspace, &module)?;
+    let site = make(workspace, &module, FAST)?;
     let shell = &workspace.shell;
     let _folder = shell.push_dir("editors/playground");
     cmd!(shell, "{NPM} run --silent check").run()?;
@@ -61,7 +61,7 @@ pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
 
 /// Screenshots into `folder`, in light and dark.
 pub(crate) fn pictures(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
-    let site = make(workspace, &module(workspace, &toolchain(workspace)?, release::QUICK)?)?;
+    let site = make(workspace, &module(workspace, &toolchain(workspace)?, release::QUICK)?, FAST)?;
     script(workspace, "pictures.mjs", &site, &browser::chromium(workspace)?, folder)
 }
 
@@ -78,7 +78,12 @@ fn script(workspace: &Workspace, name: &str, site: &Path, chromium: &Path, out: 
 /// Makes the module small.
 const XZ: Tool = Tool { binary: "xz", packages: &["xz-utils"], variable: "TILEFIT_XZ" };
 
-fn make(workspace: &Workspace, module: &Path) -> anyhow::Result<PathBuf> {
+/// What is published is as small as it can be.
+const SMALL: &str = "-9e";
+/// What is built for speed of building is large, and would take minutes.
+const FAST: &str = "-1";
+
+fn make(workspace: &Workspace, module: &Path, preset: &str) -> anyhow::Result<PathBuf> {
     let html = book::build(workspace)?;
     let shell = &workspace.shell;
     let site = workspace.target.join("site");
@@ -88,7 +93,7 @@ fn make(workspace: &Workspace, module: &Path) -> anyhow::Result<PathBuf> {
     let _folder = shell.push_dir("editors/playground");
     vscode::install_dependencies(workspace)?;
     let xz = debian::find(workspace, &XZ)?;
-    cmd!(shell, "node build.mjs {playground} {module} {xz}").run()?;
+    cmd!(shell, "node build.mjs {playground} {module} {xz} {preset}").run()?;
     println!("site: {}", site.join("index.html").display());
     Ok(site)
 }

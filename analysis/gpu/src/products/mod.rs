@@ -85,7 +85,7 @@ pub fn stage(program: &mut Program, machine: &Machine, is_sure: bool) {
 /// Returns whether a loop may be gone once its first rounds are taken out of it, so that nothing is there all through it.
 fn stage_all(program: &mut Program, machine: &Machine) -> bool {
     let mut body = std::mem::take(&mut program.body);
-    let places = Places::of(&body, &|op| {
+    let places = Places::of(&body, &program.types, &|op| {
         let product = op.results.first().and_then(|id| program.products.get(id));
         product.is_some_and(|product| machine.is_in_tensor_memory(product))
     });
@@ -122,6 +122,7 @@ fn stage_all(program: &mut Program, machine: &Machine) -> bool {
         hoisted: Vec::new(),
         made_for: FxHashMap::default(),
         behind: FxHashMap::default(),
+        read_late: None,
         given_back: FxHashMap::default(),
         starts: Vec::new(),
         left: Vec::new(),
@@ -296,6 +297,8 @@ struct Stager<'p> {
     made_for: FxHashMap<ValueId, ValueId>,
     /// Buffers of operands that are read while the loop goes on: they are filled as soon as there is something to fill them with.
     behind: FxHashMap<ValueId, Vec<Op>>,
+    /// The last product of tensor memory that is in no loop.
+    read_late: Option<ValueId>,
     /// By a loop's first result, what gives back its copies: what is brought to shared memory of its results is there before.
     given_back: FxHashMap<ValueId, Vec<Op>>,
     /// Buffers of operands that are there when a round of the innermost loop starts.

@@ -83,6 +83,7 @@ impl Stager<'_> {
             }
             let operand = Operand { nth, value, root, is_turned, tile, holds };
             self.turn_before_cast(ops, &mut op, &operand);
+            self.load_before(&mut op, &operand, unit);
             match unit {
                 Unit::Wgmma => self.for_wgmma(ops, &mut op, operand, product),
                 Unit::Tcgen05 => self.for_tcgen05(ops, &mut op, operand, product, overlap),
@@ -90,7 +91,23 @@ impl Stager<'_> {
                 Unit::Threads => self.bring_to_threads(ops, &mut op, operand, product),
             }
         }
+        if unit == Unit::Tcgen05 && self.within.is_empty() {
+            self.read_late = op.results.first().copied();
+        }
         ops.push(op);
+    }
+
+    /// What a product of tensor memory gives is read as late as it can be (`InterleaveTMem.cpp`): what is loaded below the product in the text may be
+    /// in shared memory before that.
+    fn load_before(&mut self, op: &mut Op, operand: &Operand, unit: Unit) {
+        let Some(product) = self.read_late else { return };
+        let is_loaded = self.program.loads.contains_key(&operand.root) && self.places.is_before(product, operand.root);
+        if unit == Unit::TensorCores && self.within.is_empty() && is_loaded {
+            let perhaps = Bytes::Between(0, operand.tile.bytes(), Reason::new(OPERAND));
+            let made = self.operand_buffer(op, operand, perhaps);
+            op.operands.extend(&made.results);
+            self.behind.entry(product).or_default().push(made);
+        }
     }
 
     /// What is computed and taken from the other side may be converted before it is cast.
@@ -133,6 +150,11 @@ impl Stager<'_> {
         let is_here = self.within.last().is_none_or(|within| within.contains(&operand.root));
         if product.parts > 1 {
             return self.parts_of(ops, op, &operand, product);
+        }
+        if operand.nth == 0 && self.is_carried_by_while(operand.root) {
+            // As `in_place` has it, for what may be in shared memory all the same.
+            let perhaps = Bytes::Between(0, bytes, Reason::new(OPERAND));
+            self.carried(op, &operand, (operand.root, Lies::Passing), product, perhaps);
         }
         if operand.nth == 0 && self.is_by_rows(operand.root) && operand.holds != Some(Holds::Surely) {
             // It may be in tensor memory, which it is loaded for at once, or twice in shared memory: all through the loop where rounds overlap.
@@ -183,7 +205,11 @@ impl Stager<'_> {
         }
         match (overlap, is_loaded) {
             (Holds::Surely, true) => {
-                self.carried(op, &operand, (operand.root, Lies::Passing), product, Bytes::Exactly(bytes));
+                let before = match self.may_be_loaded_before(operand.root) {
+                    true => Bytes::Between(0, bytes, Reason::new(OPERAND)),
+                    false => Bytes::Exactly(bytes),
+                };
+                self.carried(op, &operand, (operand.root, Lies::Passing), product, before);
                 self.carried(op, &operand, key, product, Bytes::Exactly(bytes));
             }
             (Holds::Surely, false) => self.carried(op, &operand, key, product, Bytes::Exactly(bytes)),
@@ -225,8 +251,7 @@ impl Stager<'_> {
                 return;
             }
         }
-        let is_carried = !self.made_at.contains_key(&operand.root) && self.counted.last() == Some(&false);
-        if is_carried {
+        if self.is_carried_by_while(operand.root) {
             // What a `while` carries may be brought there before it, and be carried there.
             let size = || Bytes::Between(0, bytes, Reason::new(OPERAND));
             let made = self.operand_buffer(op, operand, size());
@@ -294,6 +319,17 @@ impl Stager<'_> {
         ops.push(made);
     }
 
+    /// Whether another load of the loop may be equal in the first round, where the number of the round is zero: the two have one buffer before the loop.
+    fn may_be_loaded_before(&self, load: ValueId) -> bool {
+        let Some(within) = self.within.last() else { return false };
+        let mut loads = self.program.loads.iter().filter(|(other, _)| within.contains(other));
+        loads.any(|(&other, it)| {
+            it.tile.shape == self.program.loads[&load].tile.shape
+                && self.places.is_before(other, load)
+                && self.places.are_of_one_pointer(other, load)
+        })
+    }
+
     fn runs_along_in_place(&self, operand: &Operand, either_way: bool) -> Option<usize> {
         (!either_way).then_some(usize::from((operand.nth == 0) != operand.is_turned))
     }
@@ -317,6 +353,10 @@ impl Stager<'_> {
                 false => ops.push(made),
             }
         }
+    }
+
+    fn is_carried_by_while(&self, value: ValueId) -> bool {
+        !self.made_at.contains_key(&value) && self.counted.last() == Some(&false)
     }
 
     /// Whether a value is the same in all rounds of the loop around.

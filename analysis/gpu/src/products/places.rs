@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::program::{Block, Kind, Op, ValueId};
+use super::super::program::{Block, Kind, Op, Type, ValueId};
 use super::super::simplify::{Space, Written, written};
 use super::{Holds, surest};
 
@@ -18,6 +18,8 @@ pub(super) struct Places {
     writes: Vec<usize>,
     /// The others, in order.
     others: Vec<(usize, Holds)>,
+    /// The pointer among the kernel's arguments that an address is computed from.
+    bases: FxHashMap<ValueId, ValueId>,
 }
 
 struct Place {
@@ -30,16 +32,17 @@ struct Place {
 
 impl Places {
     /// `of_tensor_memory`: products that are in tensor memory.
-    pub(super) fn of(body: &Block, of_tensor_memory: &dyn Fn(&Op) -> bool) -> Places {
+    pub(super) fn of(body: &Block, types: &[Type], of_tensor_memory: &dyn Fn(&Op) -> bool) -> Places {
         let mut places = Places::default();
-        places.read(body, None, of_tensor_memory);
+        places.read(body, None, types, of_tensor_memory);
         places
     }
 
-    fn read(&mut self, block: &Block, around: Option<usize>, of_tensor_memory: &dyn Fn(&Op) -> bool) {
+    fn read(&mut self, block: &Block, around: Option<usize>, types: &[Type], of_tensor_memory: &dyn Fn(&Op) -> bool) {
         for op in &block.ops {
             let nth = self.ops.len();
             self.nth.extend(op.results.iter().map(|&result| (result, nth)));
+            self.read_base(op, types);
             let is_loop = matches!(op.kind, Kind::For { .. } | Kind::While { .. });
             self.ops.push(Place { around, is_loop, end: 0 });
             if writes_global(op) {
@@ -48,9 +51,28 @@ impl Places {
             if of_tensor_memory(op) {
                 self.others.push((nth, Holds::Surely));
             }
-            op.kind.blocks().into_iter().for_each(|inner| self.read(inner, Some(nth), of_tensor_memory));
+            op.kind.blocks().into_iter().for_each(|inner| self.read(inner, Some(nth), types, of_tensor_memory));
             self.ops[nth].end = self.ops.len();
         }
+    }
+
+    fn read_base(&mut self, op: &Op, types: &[Type]) {
+        let [result] = op.results[..] else { return };
+        let is_pointer = op.name == "argument" && types.get(result.0 as usize) == Some(&Type::Pointer);
+        let of_operands = || op.operands.iter().find_map(|operand| self.bases.get(operand).copied());
+        if let Some(base) = if is_pointer { Some(result) } else { of_operands() } {
+            self.bases.insert(result, base);
+        }
+    }
+
+    /// Whether two loads are through one pointer of the kernel's arguments, as far as their addresses can be followed.
+    pub(super) fn are_of_one_pointer(&self, one: ValueId, other: ValueId) -> bool {
+        self.bases.get(&one).is_some_and(|base| self.bases.get(&other) == Some(base))
+    }
+
+    /// Whether one value is computed before another.
+    pub(super) fn is_before(&self, one: ValueId, other: ValueId) -> bool {
+        self.nth.get(&one) < self.nth.get(&other)
     }
 
     /// A loop that loads for later rounds, by one of its results.
