@@ -35,6 +35,10 @@ def names_asked(title):
     return len(re.split(r", | and ", named)) + int(more or 0)
 
 
+PAUSE = 0.5
+MOST_PAUSES = 10
+
+
 class Server:
     """A language server over stdio; requests are answered in order, and what it asks itself gets `null`."""
 
@@ -81,7 +85,12 @@ class Server:
     def edits_of(self, command):
         self.edits = []
         self.ask("workspace/executeCommand", dict(command=command["command"], arguments=command.get("arguments", [])))
-        self.ask("textDocument/foldingRange", dict(textDocument=dict(uri="file:///none.py")))  # until then the edit has come
+        # The edit is a request of the server's own, which may come behind the answer.
+        for _ in range(MOST_PAUSES):
+            self.ask("textDocument/foldingRange", dict(textDocument=dict(uri="file:///none.py")))
+            if self.edits:
+                break
+            time.sleep(PAUSE)
         changes = [change for edit in self.edits for change in edit.get("documentChanges", [])]
         plain = [dict(textDocument=dict(uri=uri), edits=edits) for edit in self.edits for uri, edits in (edit.get("changes") or {}).items()]
         return changes + plain
@@ -114,6 +123,9 @@ def clicked(server, uri, line, command):
         return None
     server.tell("textDocument/didChange", dict(textDocument=dict(uri=uri, version=2), contentChanges=[dict(range=edit["range"], text=edit["newText"])]))
     after = line + edit["newText"].count("\n")
+    # What takes longer is told behind the first answer, as an editor is told to ask again.
+    list(lenses(server, uri))
+    time.sleep(PAUSE)
     said = next((title for at, title, _ in lenses(server, uri) if at == after), None)
     start = edit["range"]["start"]
     rows = edit["newText"].split("\n")

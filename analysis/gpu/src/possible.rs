@@ -18,7 +18,7 @@ pub enum Range {
     Flag,
     /// One of those that it is compared with, or another one, which stands at the end for all others.
     Among(Vec<Constant>),
-    /// An element type, of a pointer.
+    /// An element type, or a pointer to elements of one.
     Element,
     /// The warps of a block.
     Warps,
@@ -57,7 +57,7 @@ impl Range {
 /// The ranges of the constexpr parameters of the kernel that a block is, of those that have one.
 pub fn ranges(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> BTreeMap<String, Range> {
     let Some(function) = scenario::function(ast) else { return BTreeMap::new() };
-    let (extents, truths, compared) = (extents(ast), truths(ast), compared(ast, scope));
+    let (extents, types, truths, compared) = (extents(ast), types(ast, imports), truths(ast), compared(ast, scope));
     let mut ranges = BTreeMap::new();
     for param in &function.params {
         let Some(name) = ast.name(param.name) else { continue };
@@ -66,6 +66,10 @@ pub fn ranges(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> BTreeMap<Strin
         }
         if extents.contains(name) {
             ranges.insert(name.to_owned(), Range::Extent);
+            continue;
+        }
+        if types.contains(name) {
+            ranges.insert(name.to_owned(), Range::Element);
             continue;
         }
         let is_use = |(id, expr): &(ExprId, &Expr)| *id != param.name && matches!(expr, Expr::Name(it) if it == name);
@@ -163,6 +167,28 @@ fn extents(ast: &Ast) -> BTreeSet<&str> {
                 _ => {}
             }
         }
+    }
+    found
+}
+
+/// The names that are an element type somewhere: `x.to(N)`, `tl.zeros(shape, N)`, `dtype=N`.
+fn types<'a>(ast: &'a Ast, imports: &Imports) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    for (_, expr) in ast.exprs() {
+        let Expr::Call { func, args } = expr else { continue };
+        let of_triton = ast.dotted(*func).and_then(|path| super::language::canonical(imports, &path));
+        let place = match (of_triton.as_deref(), ast.expr(*func)) {
+            (Some("tl.zeros" | "tl.cast"), _) => Some(1),
+            (Some("tl.full"), _) => Some(2),
+            (None, Expr::Attribute { name, .. }) if name == "to" => Some(0),
+            _ => None,
+        };
+        let is_type = |nth: usize, arg: &Arg| match arg.keyword.as_deref() {
+            Some(keyword) => keyword == "dtype",
+            None => Some(nth) == place,
+        };
+        let given = args.iter().enumerate().filter(|(nth, arg)| is_type(*nth, arg));
+        found.extend(given.filter_map(|(_, arg)| ast.name(arg.value)));
     }
     found
 }

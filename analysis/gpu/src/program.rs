@@ -51,6 +51,8 @@ pub struct Program {
     pub keeping_invariants: FxHashSet<ValueId>,
     /// Tensors that are loaded from global memory.
     pub loads: FxHashMap<ValueId, Load>,
+    /// The names of tensors; what is cast keeps its name until it has another.
+    pub assigned: FxHashMap<ValueId, Assigned>,
 }
 
 impl Program {

@@ -273,7 +273,8 @@ pub(crate) fn jit_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
     let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
     // Kernels of Gluon have layouts, which depend on all that the author gives.
     let is_tried = kernel.dialect == Dialect::Triton;
-    let is_few = |name: &str| is_tried && matches!(ranges.get(name), Some(Range::Flag | Range::Among(_)));
+    let is_few =
+        |name: &str| is_tried && matches!(ranges.get(name), Some(Range::Flag | Range::Among(_) | Range::Element));
     let left = Cell::new(possible::STEPS);
     let rest = |values: &[(String, String)], scenario: &Scenario| {
         let mut rest = constexprs_without_values(db, unit, scenario);
@@ -365,6 +366,7 @@ fn example_of(name: &str, range: Option<&Range>, of_any: &str) -> String {
         ("num_warps", _) => "4".to_owned(),
         ("num_stages", _) => "3".to_owned(),
         (_, Some(Range::Flag)) => "True".to_owned(),
+        (_, Some(Range::Element)) => "bf16".to_owned(),
         (_, Some(Range::Among(values))) => values.first().map_or_else(|| of_any.to_owned(), written),
         _ => of_any.to_owned(),
     }

@@ -5,7 +5,7 @@
 use rustc_hash::FxHashSet;
 use tilefit_python::finding::Reason;
 
-use super::super::program::{Bytes, Op, Product, Tile, Use, ValueId, bytes_of};
+use super::super::program::{BufferId, Bytes, Op, Product, Tile, Use, ValueId, bytes_of};
 use super::latencies::Taker;
 use super::{
     BARRIER_BYTES, COPIES, Holds, Loop, OF_REGISTERS, OPERAND, Stager, Unit, in_place_alignment, let_go, read_back,
@@ -703,7 +703,16 @@ impl Stager<'_> {
             }
             _ => OF_REGISTERS,
         };
-        self.buffer(at, NAMES[operand.nth], (shape, dtype, size, alignment, Use::Staging))
+        let of_load = self.program.loads.get(&operand.root).and_then(|load| load.assigned.as_ref());
+        let assigned = self.program.assigned.get(&operand.value).or(of_load);
+        let assigned = assigned.or_else(|| self.program.assigned.get(&operand.root)).cloned();
+        let (name, name_at) = assigned.unwrap_or_else(|| (NAMES[operand.nth].into(), None));
+        // One of which it is not known whether it is there has no hint.
+        let name_at = name_at.filter(|_| matches!(size, Bytes::Exactly(_)));
+        let id = BufferId(self.program.buffers.len() as u32);
+        let made = self.buffer(at, &name, (shape, dtype, size, alignment, Use::Staging));
+        self.program.buffers[id.0 as usize].name_at = name_at;
+        made
     }
 
     fn remember(&mut self, key: (ValueId, Lies), operand: &Operand, product: &Product, made: &Op) {

@@ -291,6 +291,12 @@ impl Tracer<'_> {
                 Some(Value::Dtype(dtype)) => dtype.pointer_to().map_or_else(|| unknown("a pointer"), Value::Dtype),
                 _ => unknown("a pointer to a value that is not a type"),
             },
+            "dtype" => match args.get(0, "name") {
+                Some(Value::Str(name)) => Dtype::from_name(name)
+                    .map_or_else(|| unknown(format!("`{name}` is the name of no element type")), Value::Dtype),
+                Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
+                _ => unknown("an element type whose name is not known"),
+            },
             "program_id" | "num_programs" => {
                 let name = if name == "program_id" { "program_id" } else { "num_programs" };
                 self.scalar(frame, expr, name, Dtype::named("int32"), &args.all())

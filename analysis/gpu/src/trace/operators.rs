@@ -350,6 +350,10 @@ impl Tracer<'_> {
     pub(super) fn cast(&mut self, frame: &Frame, at: ExprId, value: &Value, dtype: Dtype) -> Value {
         self.check_float8(frame, at, dtype);
         let single = Dtype::named("float32");
+        let name = match value {
+            Value::Tensor(tensor) => self.program.assigned.get(&tensor.id).cloned(),
+            _ => None,
+        };
         let value = match value {
             Value::Tensor(Tensor { dtype: is, .. }) | Value::Scalar(Scalar { dtype: is, .. })
                 if is.is_floating() && is.bits == 16 && dtype != single && !dtype.is_float8() =>
@@ -362,6 +366,9 @@ impl Tracer<'_> {
         if let (Value::Tensor(Tensor { id, .. }), Dtype::ANY) = (&cast, dtype) {
             // What it is loaded through does not say what it is.
             self.led.remove(id);
+        }
+        if let (Value::Tensor(Tensor { id, .. }), Some(name)) = (&cast, name) {
+            self.program.assigned.insert(*id, name);
         }
         cast
     }

@@ -55,9 +55,15 @@ impl Tracer<'_> {
                 let is_constexpr = annotation.and_then(|annotation| ast.dotted(annotation));
                 let is_constexpr = is_constexpr.is_some_and(|path| path.last() == Some(&"constexpr"));
                 self.constexprs += u32::from(is_constexpr);
+                let is_renamed = matches!(ast.expr(*value), Expr::Name(_));
                 let value = self.value(frame, *value);
                 self.constexprs -= u32::from(is_constexpr);
                 self.named = None;
+                if let (Value::Tensor(tensor), Some((name, at)), false) =
+                    (&value, targets.first().and_then(|&target| named(frame, target)), is_renamed)
+                {
+                    self.program.assigned.insert(tensor.id, (name.as_ref().into(), at));
+                }
                 for &target in targets {
                     self.assign(frame, target, value.clone());
                 }

@@ -9,6 +9,7 @@ use tilefit_syntax::TextRange;
 use crate::db::{self, JitKernel, TracedKernel};
 use crate::ide::formatting;
 use crate::ide::hover::{Hover, name_at};
+use crate::ide::language::KernelView;
 use crate::ide::traced::hover::{assumptions, occupancy, place, sharers};
 use crate::ide::traced::{placed_at, scenarios, title};
 use crate::ide::{Context, PlacedUnit};
@@ -31,8 +32,16 @@ fn bound(jit: &TracedKernel, name: &str) -> Option<Origin> {
 
 fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel) -> String {
     let traced = &jit.traced;
-    let mut text =
-        format!("`{}` on {}: {}\n\n{}", jit.name, traced.arch, title(traced), occupancy(context, placed, traced));
+    // Where a value is missing, what all possible ones come to says more than what is known without it.
+    let of_all = match traced.planned.plan.shared.high {
+        Some(_) => String::new(),
+        None => super::View(jit).fill(context, placed),
+    };
+    let said = match of_all.is_empty() {
+        true => format!("{}\n\n{}", title(traced), occupancy(context, placed, traced)),
+        false => of_all + "\n\n",
+    };
+    let mut text = format!("`{}` on {}: {said}", jit.name, traced.arch);
     text.push_str(&assumptions(db::jit_assumed(context.db, placed.unit)));
     text.push_str(&scenarios::markdown(context, placed, super::table(context, placed), jit.selected));
     text.push_str(&super::possible::markdown(context, placed.unit));
