@@ -456,9 +456,8 @@ impl Stager<'_> {
                 continue;
             }
             let is_chain = flow.is_carried_in(first) && flow.is_yielded(flow.converted(last));
-            // What is read before the next one adds to it is waited for.
-            let sum = flow.converted(to);
-            let is_read = !flow.is_yielded(sum) && flow.uses_of(sum).len() > 1;
+            // What is read before the next one adds to it is waited for, in the next round as in this one.
+            let is_read = flow.uses_of(flow.converted(to)).len() > 1;
             found.insert(id, if is_chain && !is_read { Fate::Chained } else { Fate::Summed });
         }
         // What another one adds to, without adding to anything itself.

@@ -455,7 +455,11 @@ impl Stager<'_> {
                         false => Vec::new(),
                     };
                     self.has_short |= is_short && looped.overlaps.values().any(|&holds| holds != Holds::Not);
-                    let ahead = surest(looped.staged.iter().flatten().map(|(_, staging)| staging.holds));
+                    let ahead = match surest(looped.staged.iter().flatten().map(|(_, staging)| staging.holds)) {
+                        // A loop that is to run as tasks may stay as it is.
+                        Holds::Surely if self.program.wants_tasks => Holds::Perhaps,
+                        ahead => ahead,
+                    };
                     let around_loads_ahead = std::mem::replace(&mut self.loads_ahead, ahead != Holds::Not);
                     self.flat += u32::from(is_flat);
                     self.round(body, Some(&looped), true);

@@ -598,9 +598,12 @@ impl Tracer<'_> {
         self.program.body.each(&mut |op| is_through_descriptor |= matches!(op.kind, Kind::StagedLoad { .. }));
         self.program.is_guessed = true;
         if is_through_descriptor {
-            let reason =
-                Reason::new("what a loop with `warp_specialize` takes that loads through descriptors is not modelled");
-            self.notes.push(Note { at, reason });
+            for buffer in &mut self.program.buffers {
+                if let (Use::Staging, Memory::Shared { size, .. }) = (buffer.use_, &mut buffer.memory) {
+                    *size = Bytes::Between(0, size.high(), Reason::new(SPECIALIZED));
+                }
+            }
+            self.notes.push(Note { at, reason: Reason::new(SPECIALIZED) });
         }
     }
 
@@ -747,6 +750,8 @@ impl Tracer<'_> {
         Kind::Scratch(ScratchId(self.asked.len() as u32 - 1))
     }
 }
+
+const SPECIALIZED: &str = "what a loop with `warp_specialize` takes that loads through descriptors is not modelled";
 
 /// Operations that give elements another shape.
 const SAME_ELEMENTS: [&str; 6] = ["broadcast", "expand_dims", "permute", "reshape", "splat", "trans"];
