@@ -3,7 +3,7 @@
 
 /// Each number is a power of two; a scalar has one dimension of one element.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AxisInfo {
+pub(crate) struct AxisInfo {
     /// Elements one after the other that grow by one each.
     pub contiguity: Vec<u64>,
     /// What divides the first element of each such run.
@@ -18,16 +18,16 @@ const MOST: u64 = 1 << 62;
 
 impl AxisInfo {
     /// An unknown number with this known divisor.
-    pub fn number(divisibility: u64) -> AxisInfo {
+    pub(crate) fn number(divisibility: u64) -> AxisInfo {
         AxisInfo { contiguity: vec![1], divisibility: vec![divisibility], constancy: vec![1], constant: None }
     }
 
-    pub fn constant(value: i64) -> AxisInfo {
+    pub(crate) fn constant(value: i64) -> AxisInfo {
         AxisInfo { constant: Some(value), ..AxisInfo::number(power_of_two_in(value)) }
     }
 
     /// `arange(start, start + extent)`
-    pub fn range(start: i64, extent: u64) -> AxisInfo {
+    pub(crate) fn range(start: i64, extent: u64) -> AxisInfo {
         AxisInfo {
             contiguity: vec![extent],
             divisibility: vec![power_of_two_in(start)],
@@ -37,12 +37,12 @@ impl AxisInfo {
     }
 
     /// Of which nothing is known.
-    pub fn unknown(rank: usize) -> AxisInfo {
+    pub(crate) fn unknown(rank: usize) -> AxisInfo {
         AxisInfo { contiguity: vec![1; rank], divisibility: vec![1; rank], constancy: vec![1; rank], constant: None }
     }
 
     /// A tensor of a number.
-    pub fn splat(&self, shape: &[u64]) -> AxisInfo {
+    pub(crate) fn splat(&self, shape: &[u64]) -> AxisInfo {
         AxisInfo {
             contiguity: vec![1; shape.len()],
             divisibility: vec![self.divisibility.first().copied().unwrap_or(1); shape.len()],
@@ -51,7 +51,7 @@ impl AxisInfo {
         }
     }
 
-    pub fn expand_dims(&self, axis: usize) -> AxisInfo {
+    pub(crate) fn expand_dims(&self, axis: usize) -> AxisInfo {
         let divisibility = match self.constant {
             Some(value) => power_of_two_in(value),
             None => self.at_any_element().min().unwrap_or(1),
@@ -64,7 +64,7 @@ impl AxisInfo {
         expanded
     }
 
-    pub fn broadcast(&self, from: &[u64], to: &[u64]) -> AxisInfo {
+    pub(crate) fn broadcast(&self, from: &[u64], to: &[u64]) -> AxisInfo {
         let mut broadcast = self.clone();
         for (dim, (&had, &has)) in from.iter().zip(to).enumerate() {
             if had == 1 && has != 1 {
@@ -76,11 +76,11 @@ impl AxisInfo {
     }
 
     /// `offset`: the scale of `other`, which is the element size in pointer arithmetic and else 1.
-    pub fn add(&self, other: &AxisInfo, offset: u64) -> AxisInfo {
+    pub(crate) fn add(&self, other: &AxisInfo, offset: u64) -> AxisInfo {
         self.moved(other, offset, false, self.constant.zip(other.constant).and_then(|(one, two)| one.checked_add(two)))
     }
 
-    pub fn sub(&self, other: &AxisInfo) -> AxisInfo {
+    pub(crate) fn sub(&self, other: &AxisInfo) -> AxisInfo {
         self.moved(other, 1, true, self.constant.zip(other.constant).and_then(|(one, two)| one.checked_sub(two)))
     }
 
@@ -93,7 +93,7 @@ impl AxisInfo {
         })
     }
 
-    pub fn mul(&self, other: &AxisInfo) -> AxisInfo {
+    pub(crate) fn mul(&self, other: &AxisInfo) -> AxisInfo {
         let constant = self.constant.zip(other.constant).and_then(|(one, two)| one.checked_mul(two));
         self.with(other, constant, |dim| {
             let contiguity = match (self.constant, other.constant) {
@@ -112,7 +112,7 @@ impl AxisInfo {
     }
 
     /// `self % other`: runs go on between multiples of what is divided by.
-    pub fn remainder(&self, other: &AxisInfo, shape: &[u64]) -> AxisInfo {
+    pub(crate) fn remainder(&self, other: &AxisInfo, shape: &[u64]) -> AxisInfo {
         self.with(other, self.constant.zip(other.constant).and_then(|(one, two)| one.checked_rem(two)), |dim| {
             let is_one = other.constancy[dim] == shape.get(dim).copied().unwrap_or(1);
             let run = self.contiguity[dim].min(self.divisibility[dim]).min(other.divisibility[dim]);
@@ -123,7 +123,7 @@ impl AxisInfo {
 
     /// A comparison. `is_kept_left`: of a run with a number the answer is one for as many elements as divide both (`<` and `>=`);
     /// `is_kept_right`: of a number with a run (`<=` and `>`).
-    pub fn compared(&self, other: &AxisInfo, shape: &[u64], [is_kept_left, is_kept_right]: [bool; 2]) -> AxisInfo {
+    pub(crate) fn compared(&self, other: &AxisInfo, shape: &[u64], [is_kept_left, is_kept_right]: [bool; 2]) -> AxisInfo {
         self.with(other, None, |dim| {
             let extent = shape.get(dim).copied().unwrap_or(1);
             let common = self.divisibility[dim].min(other.divisibility[dim]);
@@ -141,7 +141,7 @@ impl AxisInfo {
     }
 
     /// What is known of a value that may be either.
-    pub fn either(&self, other: &AxisInfo) -> AxisInfo {
+    pub(crate) fn either(&self, other: &AxisInfo) -> AxisInfo {
         let constant = self.constant.filter(|_| self.constant == other.constant);
         self.with(other, constant, |dim| {
             (
@@ -153,12 +153,12 @@ impl AxisInfo {
     }
 
     /// Elements along a dimension that are equal.
-    pub fn equal_along(&self, dim: usize) -> u64 {
+    pub(crate) fn equal_along(&self, dim: usize) -> u64 {
         self.constancy.get(dim).copied().unwrap_or(1)
     }
 
     /// An operation of which nothing follows but that equal elements give equal ones.
-    pub fn elementwise(&self, other: &AxisInfo) -> AxisInfo {
+    pub(crate) fn elementwise(&self, other: &AxisInfo) -> AxisInfo {
         self.with(other, None, |dim| (1, 1, self.constancy[dim].min(other.constancy[dim])))
     }
 
@@ -182,7 +182,7 @@ impl AxisInfo {
     }
 
     /// Dimensions, the one with the longest runs first; of equal ones, the last first.
-    pub fn order(&self) -> Vec<u32> {
+    pub(crate) fn order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.contiguity.len() as u32).rev().collect();
         order.sort_by_key(|&dim| std::cmp::Reverse(self.contiguity[dim as usize]));
         order

@@ -1,13 +1,13 @@
 //! The memory of a GPU kernel as Triton's compiler lays it out, whatever language the kernel is written in (`docs/reference/triton.md`).
 //!
-//! [`trace`] follows a kernel under one [`scenario`] and writes down what it does to memory, as a [`program`]; [`simplify`] leaves out what the
-//! compiler leaves out, [`live_ranges`] finds when each buffer is live, [`shared_memory`] and [`tensor_memory`] place them, and [`plan`] says
+//! [`passes`] has the order of everything: [`trace`] follows a kernel under one [`scenario`] and writes down what it does to memory, as a
+//! [`program`]; [`simplify`] leaves out what the compiler leaves out, [`live_ranges`] finds when each buffer is live, [`shared_memory`] and [`tensor_memory`] place them, and [`plan`] says
 //! what it comes to. [`device`] has what each GPU has, [`language`] the names of the languages, [`members`] all that their
 //! modules have.
 
 pub mod argument_type;
 pub mod assumed;
-pub mod axis_info;
+mod axis_info;
 pub mod configuration;
 pub mod device;
 pub mod heuristics;
@@ -18,17 +18,18 @@ pub mod layouts;
 pub mod live_ranges;
 pub mod liveness;
 pub mod members;
-pub mod overlap;
+mod overlap;
+pub mod passes;
 pub mod plan;
 pub mod possible;
-pub mod products;
+mod products;
 pub mod program;
-pub mod reorder;
+mod reorder;
 pub mod scenario;
 pub mod scenario_slips;
 pub mod shared_layout;
 pub mod shared_memory;
-pub mod simplify;
+mod simplify;
 pub mod tensor_memory;
 pub mod tlx;
 pub mod trace;

@@ -22,7 +22,7 @@ const PRODUCTS: &str = "whether the compiler lets products of a loop overlap fol
 
 /// `stages`: of loops that do not say how many they have. `flattens`: loops whose author asks for it are made one with those in them, and say
 /// nothing then.
-pub fn overlap(program: &mut Program, stages: i64, flattens: bool) {
+pub(super) fn overlap(program: &mut Program, stages: i64, flattens: bool) {
     let mut body = std::mem::take(&mut program.body);
     let mut arguments = Vec::new();
     body.each(&mut |op| {
@@ -326,7 +326,7 @@ fn freed(alloc: &Op) -> Op {
 }
 
 /// Gives products for which the compiler waits a barrier each, where they stand (`lib/Dialect/TritonNvidiaGPU/Transforms/MMALowering.cpp`).
-pub fn wait_for_products(program: &mut Program) {
+pub(super) fn wait_for_products(program: &mut Program) {
     let mut body = std::mem::take(&mut program.body);
     wait_in(&mut body, program);
     program.body = body;

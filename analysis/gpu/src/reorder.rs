@@ -14,7 +14,7 @@ use super::simplify::unused;
 
 const IN_FRONT: &str = "whether a side of a product is converted for another use in its loop or before it follows from layouts that the compiler chooses";
 
-pub fn lower(program: &mut Program) {
+pub(crate) fn lower(program: &mut Program) {
     let mut body = std::mem::take(&mut program.body);
     stored_as_they_are(&mut body);
     staged_loads(&mut body, program);
@@ -69,7 +69,7 @@ fn stored_again(
 }
 
 /// `stages`: of loops that say nothing of them.
-pub fn reorder(program: &mut Program, stages: i64) {
+pub(crate) fn reorder(program: &mut Program, stages: i64) {
     let mut body = std::mem::take(&mut program.body);
     pipelined_stores(&mut body, &program.buffers, stages);
     interleave::interleave(&mut body, program);
@@ -174,7 +174,7 @@ fn rename(block: &mut Block, by: &dyn Fn(ValueId) -> Option<ValueId>) {
 
 /// Puts products to which something is added where that is: the compiler makes both one product (`lib/Dialect/Triton/Transforms/Combine.cpp`). `adds`:
 /// whether a product can add to something.
-pub fn add_to(program: &mut Program, adds: &dyn Fn(&Product) -> bool) {
+pub(crate) fn add_to(program: &mut Program, adds: &dyn Fn(&Product) -> bool) {
     let Program { body, products, .. } = program;
     let mut uses: FxHashMap<ValueId, u32> = FxHashMap::default();
     body.each(&mut |op| op.operands.iter().for_each(|&operand| *uses.entry(operand).or_default() += 1));
@@ -228,7 +228,7 @@ fn add_to_in(block: &mut Block, uses: &FxHashMap<ValueId, u32>, is_added: &dyn F
 
 /// What is known of a loop that something may move out of.
 #[derive(Debug, Clone, Copy)]
-pub struct LoopFacts {
+pub(crate) struct LoopFacts {
     /// Something is written in it.
     pub writes: bool,
     /// As the author says.
@@ -238,7 +238,7 @@ pub struct LoopFacts {
 /// Moves what is the same in each round of a loop before it. `moves`: whether a product may. `keeps`: whether what is computed for a side of a
 /// product stays in a loop, where its buffer is. `is_in_tensor_memory`: whether a result is read from there
 /// where it is needed. Returns whether a conversion of such a result may be done before a loop or behind the buffers of that, which is not modelled.
-pub fn hoist(
+pub(crate) fn hoist(
     program: &mut Program,
     moves: &dyn Fn(&Product) -> bool,
     keeps: &dyn Fn(&Product, usize, LoopFacts) -> bool,
@@ -482,7 +482,7 @@ fn sink_loads(block: &mut Block, uses: &Uses, around: Option<u32>) {
 }
 
 /// Loads that are used several times, and in another loop too: the compiler may do them there once more, in another layout. `None` where there is none.
-pub fn loaded_again(program: &Program) -> Option<Program> {
+pub(crate) fn loaded_again(program: &Program) -> Option<Program> {
     let mut uses = Uses::default();
     uses.count(&program.body, None);
     let mut loads = FxHashMap::default();
@@ -619,7 +619,7 @@ const FOLDED: [&str; 8] = ["splat", "cast", "add", "sub", "mul", "broadcast", "e
 
 /// From sm_100 on, tasks get no more warps than their largest tensors need
 /// (`lib/Dialect/TritonGPU/Transforms/WarpSpecialization/OptimizePartitionWarps.cpp`).
-pub fn take_warps(program: &mut Program, of_kernel: u64) {
+pub(crate) fn take_warps(program: &mut Program, of_kernel: u64) {
     let mut body = std::mem::take(&mut program.body);
     take_warps_in(&mut body, of_kernel, &program.registers);
     program.body = body;

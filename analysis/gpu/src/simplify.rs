@@ -6,7 +6,7 @@ use tilefit_python::work;
 
 use super::program::{Block, Effect, Kind, Op, Program, ValueId};
 
-pub fn simplify(program: &mut Program) {
+pub(crate) fn simplify(program: &mut Program) {
     let mut names = Names::new(program.types.len());
     unused(program);
     emptied(&mut program.body, &mut names);

@@ -1,6 +1,6 @@
 //! Kernels of GPUs that are followed as their compiler does: what they see of the code around them, and what their memory comes to.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tilefit_syntax::BlockKey;
@@ -12,14 +12,11 @@ use tilefit_gpu::assumed::Assumed;
 use tilefit_gpu::device::{Arch, Compiler};
 use tilefit_gpu::language;
 use tilefit_gpu::layouts::{Hardware, Vendor};
-use tilefit_gpu::overlap;
+use tilefit_gpu::passes::{Compilation, compile};
 use tilefit_gpu::plan::{Planned, plan};
-use tilefit_gpu::products::{self, Machine};
-use tilefit_gpu::program::{Memory, Product, Program};
-use tilefit_gpu::reorder::{self, LoopFacts};
+use tilefit_gpu::program::{Memory, Program};
 use tilefit_gpu::scenario::{self, Scenario};
-use tilefit_gpu::simplify::simplify;
-use tilefit_gpu::trace::{Argument, Definition, Dialect, Environment, Home, Launch, OpenRounds, Trace, trace};
+use tilefit_gpu::trace::{Argument, Definition, Dialect, Environment, Home, Launch, Trace};
 use tilefit_python::diagnostics::Code;
 use tilefit_python::eval::{self, Binding, Scope};
 use tilefit_python::finding::{Finding, Note, Origin, Reason};
@@ -79,13 +76,6 @@ impl TracedKernel {
     }
 }
 
-const LOADED_AGAIN: &str = "the compiler chooses the layouts of registers, and may load a buffer again in a loop that uses what was loaded before";
-
-const FLATTENED: &str = "whether the compiler makes one loop of those with `flatten` is not modelled";
-const IN_FRONT: &str =
-    "whether what is the same in each round is brought to shared memory before a loop follows from the loads in it";
-const RESULTS: &str = "how many results of `tl.dot` are in tensor memory at once is not modelled";
-
 const ONLY_DEFAULTS: &str =
     "a `static_assert` fails with the defaults of the parameters, and no launch of the kernel is known";
 
@@ -105,87 +95,10 @@ pub(super) fn traced<'db>(
     let around = Around::new(db, unit);
     let name_origin = Origin::Expr(function.name);
     let stages = i64::from(scenario.num_stages.unwrap_or(if arch.is_amd() { 2 } else { 3 }));
-    let machine = Machine { hardware: launch.hardware, warps: launch.warps, stages, flattens: false };
-    let follow = |launch: &Launch| {
-        let mut trace = trace(ast, &around, launch);
-        trace.notes.extend(unheard_of(scenario).map(|reason| Note { at: name_origin, reason }));
-        simplify(&mut trace.program);
-        // In TLX an operand may be a buffer of the author's.
-        let are_sure = dialect == Dialect::Triton && launch.ctas == 1 && trace.notes.is_empty();
-        let are_sure = are_sure && !trace.program.is_guessed;
-        let (mut flat, mut in_front) = (None, None);
-        if dialect.leaves_layouts() {
-            reorder::add_to(&mut trace.program, &|product| machine.adds(product));
-            let is_kept = Cell::new(false);
-            let keeps = |product: &Product, nth, looped| {
-                let keeps = machine.keeps(product, nth, looped);
-                is_kept.set(is_kept.get() || keeps);
-                keeps
-            };
-            let is_in_tensor_memory = |product: &Product| machine.is_in_tensor_memory(product);
-            let moves = |product: &Product| machine.moves(product);
-            // Of `wgmma` it matters whether rounds overlap, which follows from loads that are looked at later.
-            let is_open = |product: &Product| machine.keeps(product, 1, LoopFacts { writes: true, stages: None });
-            let may_be_in_front = launch.hardware.capability == 90 && trace.program.products.values().any(is_open);
-            let before = may_be_in_front.then(|| trace.program.clone());
-            let is_open = reorder::hoist(&mut trace.program, &moves, &keeps, &is_in_tensor_memory);
-            let are_sure = are_sure && !is_open;
-            simplify(&mut trace.program);
-            if let Some(mut before) = before.filter(|_| is_kept.get()) {
-                reorder::hoist(&mut before, &moves, &|_, _, _| false, &is_in_tensor_memory);
-                simplify(&mut before);
-                in_front = Some(compiled(before, launch, &machine, are_sure));
-            }
-            if !trace.program.flattened.is_empty() {
-                flat = Some(compiled(trace.program.clone(), launch, &Machine { flattens: true, ..machine }, are_sure));
-            }
-            trace.program = compiled(std::mem::take(&mut trace.program), launch, &machine, are_sure);
-        }
-        let unknown: Vec<Reason> = trace.notes.iter().map(|note| note.reason.clone()).collect();
-        let again = if dialect.leaves_layouts() { reorder::loaded_again(&trace.program) } else { None };
-        let by = |compiler| {
-            let planned = plan(&trace.program, &unknown, compiler);
-            let planned = match &flat {
-                Some(flat) => planned.or(&plan(flat, &unknown, compiler), FLATTENED),
-                None => planned,
-            };
-            let planned = match &in_front {
-                Some(in_front) => planned.or(&plan(in_front, &unknown, compiler), IN_FRONT),
-                None => planned,
-            };
-            match &again {
-                Some(again) => planned.or(&plan(again, &unknown, compiler), LOADED_AGAIN),
-                None => planned,
-            }
-        };
-        let planned = match compiler {
-            Some(compiler) => by(compiler),
-            None => by(Compiler::V3_8).either(&by(Compiler::Fork)),
-        };
-        let planned = match products::columns_of_results(&trace.program, &machine) {
-            Some(columns) => planned.with_tensor_memory(columns, RESULTS, are_sure),
-            None => planned,
-        };
-        (trace, planned)
-    };
+    let doubts: Vec<Reason> = unheard_of(scenario).collect();
+    let compilation = Compilation { launch, stages, compiler, doubts: &doubts, name_origin };
     let followed = within(limits, || {
-        let (mut trace, mut planned) = follow(&launch);
-        if trace.open_loops > MOST_OPEN_LOOPS {
-            trace.notes.push(Note { at: name_origin, reason: Reason::new(OPEN_LOOPS) });
-            planned = plan(&trace.program, &[Reason::new(OPEN_LOOPS)], Compiler::V3_9);
-        } else {
-            for open_loops in ways_to_go_round(trace.open_loops) {
-                let (other, theirs) = follow(&Launch { open_loops, ..launch.clone() });
-                planned = planned.or(&theirs, OPEN_LOOPS);
-                trace.untyped.extend(other.untyped);
-                trace.usual.extend(other.usual);
-                trace.undecided.extend(other.undecided);
-                trace.numbers.extend(other.numbers);
-                let is_new = |note: &Note| !trace.notes.iter().any(|known| known.reason == note.reason);
-                let new: Vec<Note> = other.notes.into_iter().filter(is_new).collect();
-                trace.notes.extend(new);
-            }
-        }
+        let (trace, planned) = compile(ast, &around, &compilation);
         (trace, planned, work::taken())
     });
     let (trace, planned, steps, is_planned) = match followed {
@@ -225,7 +138,7 @@ pub(super) fn traced<'db>(
         }
         None => (trace, planned),
     };
-    let assumed = assumed(db, unit, scenario, arch, &trace, (&launch, stages));
+    let assumed = assumed(db, unit, scenario, arch, &trace, (&compilation.launch, stages));
     Some(TracedKernel {
         name_origin,
         program: trace.program,
@@ -273,21 +186,6 @@ fn assumed<'db>(
     device.into_iter().chain(warps).chain(stages).chain(numbers).collect()
 }
 
-/// Loops that are followed in each way that they may go round.
-const MOST_OPEN_LOOPS: usize = 3;
-
-const OPEN_LOOPS: &str = "the number of iterations of a loop depends on a value that is unknown";
-
-/// All ways for so many loops to go round, other than several times each.
-fn ways_to_go_round(loops: usize) -> Vec<Vec<OpenRounds>> {
-    let mut ways: Vec<Vec<OpenRounds>> = vec![Vec::new()];
-    for _ in 0..loops {
-        let each = [OpenRounds::Several, OpenRounds::Once, OpenRounds::Never];
-        ways = ways.iter().flat_map(|way| each.map(|rounds| [way.as_slice(), &[rounds]].concat())).collect();
-    }
-    ways.split_off(1)
-}
-
 /// Warps that a block can have: 1,024 threads.
 fn are_warps(count: &u32) -> bool {
     count.is_power_of_two() && *count <= 32
@@ -307,27 +205,6 @@ fn unheard_of(scenario: &Scenario) -> impl Iterator<Item = Reason> {
     let ctas =
         ctas.map(|count| Reason::new(format!("`num_ctas={count}` is invalid: it must be a power of two, at most 16")));
     warps.into_iter().chain(ctas)
-}
-
-/// A program after what the compiler does to it where it chooses layouts.
-fn compiled(mut program: Program, launch: &Launch, machine: &Machine, is_sure: bool) -> Program {
-    let is_amd = machine.hardware.vendor == Vendor::Amd;
-    let is_tlx = launch.dialect == Dialect::Tlx && !is_amd;
-    if !(is_tlx && program.products.is_empty()) {
-        products::stage(&mut program, machine, is_sure);
-    }
-    if is_tlx {
-        overlap::overlap(&mut program, machine.stages, machine.flattens);
-    }
-    reorder::lower(&mut program);
-    if !is_amd && machine.hardware.capability >= 100 {
-        reorder::take_warps(&mut program, launch.warps);
-    }
-    if !is_amd {
-        reorder::reorder(&mut program, machine.stages);
-        overlap::wait_for_products(&mut program);
-    }
-    program
 }
 
 /// What the scenario says of the launch, over what the file says.

@@ -11,7 +11,7 @@ const ROWS: u64 = 128;
 
 /// At least and at most; `None` where no product ends there. Each result has its own, twice where a round starts with another one while the last is
 /// still read, and a left side that is computed may be there too.
-pub fn columns_of_results(program: &Program, machine: &Machine) -> Option<(u64, u64)> {
+pub(crate) fn columns_of_results(program: &Program, machine: &Machine) -> Option<(u64, u64)> {
     let mut columns = Columns { program, machine, uses: FxHashMap::default(), least: 0, most: 0 };
     program.body.each(&mut |op| {
         work::spend(1);

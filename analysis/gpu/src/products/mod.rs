@@ -19,14 +19,14 @@ mod latencies;
 mod operands;
 mod places;
 
-pub use columns::columns_of_results;
+pub(crate) use columns::columns_of_results;
 use latencies::Staging;
 use operands::{Brought, Lies};
 use places::Places;
 
 /// What products run on.
 #[derive(Debug, Clone, Copy)]
-pub struct Machine {
+pub(crate) struct Machine {
     pub hardware: Hardware,
     pub warps: u64,
     /// Of loops that do not say how many they have.
@@ -37,7 +37,7 @@ pub struct Machine {
 
 /// The instructions that compute a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub(crate) enum Unit {
     /// No tensor cores at all.
     Threads,
     /// Tensor cores that take operands from registers.
@@ -68,7 +68,7 @@ const BARRIER_BYTES: u64 = 8;
 
 /// Gives the products of a program, and the loops around them, their memory. `is_sure`: each product is one that the compiler computes as
 /// plain Triton's, by one CTA; otherwise what they are brought to may be smaller, or not there.
-pub fn stage(program: &mut Program, machine: &Machine, is_sure: bool) {
+pub(crate) fn stage(program: &mut Program, machine: &Machine, is_sure: bool) {
     // Where the author writes no buffers, all of them are the compiler's.
     let is_authors = program.buffers.iter().any(|buffer| buffer.use_ == Use::Data);
     let written = if is_authors { program.buffers.len() } else { 0 };
@@ -152,7 +152,7 @@ impl Machine {
         !self.is_amd() && self.hardware.capability < 80
     }
 
-    pub fn unit(&self, product: &Product) -> Unit {
+    pub(crate) fn unit(&self, product: &Product) -> Unit {
         let [one, two] = &product.operands;
         let (rows, columns) = (product.result.shape.iter().rev().nth(1), product.result.shape.last());
         let is_tiled = product.result.shape.len() == 2
@@ -171,18 +171,18 @@ impl Machine {
     }
 
     /// Whether a product that is the same in each round of a loop leaves it: one that reads its operands from shared memory does not.
-    pub fn moves(&self, product: &Product) -> bool {
+    pub(crate) fn moves(&self, product: &Product) -> bool {
         !self.unit(product).is_asynchronous() && !self.has_no_tensor_cores()
     }
 
     /// Whether the result of a product is in tensor memory.
-    pub fn is_in_tensor_memory(&self, product: &Product) -> bool {
+    pub(crate) fn is_in_tensor_memory(&self, product: &Product) -> bool {
         self.unit(product) == Unit::Tcgen05
     }
 
     /// Whether a product and what it is added to become one: not where the author leaves sums of few bits to `wgmma`, which adds them up exactly now and
     /// then (`Combine.td`).
-    pub fn adds(&self, product: &Product) -> bool {
+    pub(crate) fn adds(&self, product: &Product) -> bool {
         let is_inexact = self.hardware.capability == 90 && product.operands[0].dtype.starts_with("float8");
         !is_inexact || self.is_amd()
     }
@@ -190,7 +190,7 @@ impl Machine {
     /// Whether what is computed in a loop for a side of a product stays in it, though it is the same in each round. Where it is
     /// computed it is brought to shared memory, from which products read it, and that leaves the loop later, but not past a write, of `wgmma` only
     /// where rounds overlap; to tensor memory it is brought in each round (`PromoteLHSToTMem.cpp`).
-    pub fn keeps(&self, product: &Product, nth: usize, LoopFacts { writes, stages }: LoopFacts) -> bool {
+    pub(crate) fn keeps(&self, product: &Product, nth: usize, LoopFacts { writes, stages }: LoopFacts) -> bool {
         match self.unit(product) {
             Unit::Tcgen05 => nth == 0 || writes,
             Unit::Wgmma => nth == 1 && writes && stages.unwrap_or(self.stages) > 1,
