@@ -123,7 +123,12 @@ impl AxisInfo {
 
     /// A comparison. `is_kept_left`: of a run with a number the answer is one for as many elements as divide both (`<` and `>=`);
     /// `is_kept_right`: of a number with a run (`<=` and `>`).
-    pub(crate) fn compared(&self, other: &AxisInfo, shape: &[u64], [is_kept_left, is_kept_right]: [bool; 2]) -> AxisInfo {
+    pub(crate) fn compared(
+        &self,
+        other: &AxisInfo,
+        shape: &[u64],
+        [is_kept_left, is_kept_right]: [bool; 2],
+    ) -> AxisInfo {
         self.with(other, None, |dim| {
             let extent = shape.get(dim).copied().unwrap_or(1);
             let common = self.divisibility[dim].min(other.divisibility[dim]);

@@ -76,12 +76,7 @@ fn ways_to_go_round(loops: usize) -> Vec<Vec<OpenRounds>> {
 /// A program that the compiler may make of a kernel instead, and why that is not known.
 type Alternative = (Program, &'static str);
 
-fn once(
-    ast: &Arc<Ast>,
-    environment: &dyn Environment,
-    compilation: &Compilation,
-    launch: &Launch,
-) -> (Trace, Planned) {
+fn once(ast: &Arc<Ast>, environment: &dyn Environment, compilation: &Compilation, launch: &Launch) -> (Trace, Planned) {
     let Compilation { stages, compiler, doubts, name_origin, .. } = *compilation;
     let machine = Machine { hardware: launch.hardware, warps: launch.warps, stages, flattens: false };
     let mut trace = trace(ast, environment, launch);

@@ -33,10 +33,10 @@ pub struct SettingEdit {
 
 /// How the files of settings in a folder have to change for a setting, by its key, to have a value; `None` where they are not
 /// understood. The caller, which owns the files, says it: they are read only when an action needs them.
-type WriteSetting<'a> = &'a dyn Fn(&Path, &str, &str) -> Option<SettingEdit>;
+pub type WriteSetting = fn(&Path, &str, &str) -> Option<SettingEdit>;
 
 /// What is asked for.
-pub struct ActionsAsked {
+pub(crate) struct ActionsAsked {
     pub range: Range,
     /// All kinds without it.
     pub only: Option<Vec<CodeActionKind>>,
@@ -45,18 +45,18 @@ pub struct ActionsAsked {
 }
 
 impl ActionsAsked {
-    pub fn of(params: CodeActionParams) -> ActionsAsked {
+    pub(crate) fn of(params: CodeActionParams) -> ActionsAsked {
         let CodeActionContext { only, trigger_kind, .. } = params.context;
         ActionsAsked { range: params.range, only, by_user: trigger_kind != Some(CodeActionTriggerKind::AUTOMATIC) }
     }
 }
 
 /// `write_setting` is asked only for actions that write one.
-pub fn code_actions(
+pub(crate) fn code_actions(
     view: &View,
     asked: &ActionsAsked,
     creates_files: bool,
-    write_setting: WriteSetting<'_>,
+    write_setting: WriteSetting,
 ) -> Cancellable<Option<CodeActionResponse>> {
     let only = asked.only.as_deref();
     let range = view.text_range(asked.range);
@@ -99,7 +99,7 @@ fn code_action(
     view: &View,
     action: ide::CodeAction,
     creates_files: bool,
-    write_setting: WriteSetting<'_>,
+    write_setting: WriteSetting,
 ) -> Option<CodeAction> {
     let title = action.title;
     Some(match action.effect {
@@ -149,7 +149,7 @@ fn code_action(
 /// Writes a setting of the workspace.
 fn setting(
     view: &View,
-    write_setting: WriteSetting<'_>,
+    write_setting: WriteSetting,
     key: &str,
     value: &str,
     creates_files: bool,

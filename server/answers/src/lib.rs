@@ -1,4 +1,5 @@
-//! What tilefit answers to an editor: one function a request, from a [`View`] and the request's parameters to LSP types. Each turns
+//! What tilefit answers to an editor: one function a request, from a [`View`] and the request's parameters to LSP types; [`requests`] is
+//! the table of them. Each turns
 //! positions into byte offsets, calls the feature and turns what it says into LSP types.
 //!
 //! Nothing here reads a file, knows a clock or a thread, or waits for a message: the same answers serve an editor over stdio and a
@@ -29,6 +30,7 @@ mod navigation;
 mod notebook;
 pub mod panics;
 mod planned_for;
+pub mod requests;
 mod signature_help;
 mod structure;
 pub mod text_document_content;
@@ -41,7 +43,7 @@ mod workspace_symbol;
 pub use abilities::{Abilities, Shows};
 pub use allocated_ir::allocated_ir;
 pub use call_hierarchy::{incoming_calls, outgoing_calls, prepare_call_hierarchy};
-pub use code_action::{ActionsAsked, SettingEdit, code_actions, missing_values};
+pub use code_action::{SettingEdit, WriteSetting, missing_values};
 pub use code_lens::{LastWhole, Untold as UntoldLens, code_lenses, resolve_code_lens};
 pub use completion::{completion, resolve_completion};
 pub use configurations::configurations;

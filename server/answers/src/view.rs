@@ -1,5 +1,6 @@
 //! What every request is asked of.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -58,6 +59,13 @@ impl View {
         }
         self.notebooks = notebooks;
         self
+    }
+
+    /// Of the document, and of the cells of its notebook.
+    pub fn versions(&self) -> HashMap<Uri, i32> {
+        let cells = self.notebooks.get(self.analysis.path(self.file)).into_iter().flat_map(|cells| cells.iter());
+        let cells = cells.map(|cell| (cell.uri.clone(), cell.version));
+        cells.chain([(self.uri.clone(), self.version)]).collect()
     }
 
     /// Byte offset of a client's position, clamped to the document.

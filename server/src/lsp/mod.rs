@@ -25,7 +25,8 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tilefit_answers::ext;
-use tower_lsp::{LspService, Server};
+use tilefit_answers::requests::{Registry, Request, register_own};
+use tower_lsp::{LspService, LspServiceBuilder, Server};
 
 use main_loop::MainLoop;
 use main_loop::queue::Queue;
@@ -43,6 +44,15 @@ const WAITING_REQUESTS: usize = 4096;
 
 /// What is left for the answer to `shutdown` to leave the process after `exit`.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// Takes the methods of tilefit's own.
+struct Methods(LspServiceBuilder<Backend>);
+
+impl Registry for Methods {
+    fn register<R: Request>(self) -> Self {
+        Methods(self.0.custom_method(R::METHOD, Backend::ask::<R>))
+    }
+}
 
 /// Serves on standard input and output; ends the process.
 pub(crate) fn serve() -> io::Result<()> {
@@ -66,16 +76,10 @@ pub(crate) fn serve() -> io::Result<()> {
     let told = Arc::clone(&session);
     let previews = PreviewFolder::default();
     let service = LspService::build(|client| Backend::new(client, queue, outbox, told, previews))
-        .custom_method(ext::VIEW_FILE_TEXT, Backend::view_file_text)
-        .custom_method(ext::GENERATED_CODE, Backend::generated_code)
-        .custom_method(ext::ALLOCATED_IR, Backend::allocated_ir)
-        .custom_method(ext::MEMORY_MAP, Backend::memory_map)
         .custom_method(ext::WATCH_MEMORY_MAP, Backend::watch_memory_map)
-        .custom_method(ext::CONFIGURATIONS, Backend::configurations)
-        .custom_method(ext::PLANNED_FOR, Backend::planned_for)
-        .custom_method(ext::LOWERED_IR, Backend::lowered_ir)
         .custom_method(ext::TEXT_DOCUMENT_CONTENT, Backend::text_document_content)
         .custom_method(ext::CANCEL_PROGRESS, Backend::cancel_progress);
+    let Methods(service) = register_own(Methods(service));
     let (service, socket) = test_hooks::register(service).finish();
     let guard = Guard::new(service, Arc::clone(&session));
     runtime.block_on(async {

@@ -5,13 +5,14 @@ use std::sync::mpsc::Sender;
 
 use tilefit_analysis::Cancellable;
 use tilefit_answers::View;
+use tilefit_answers::requests::OnEdit;
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types::Uri;
 
 use super::event::Event;
 use crate::lsp::panics::internal_error;
-use crate::lsp::tasks::query::{OnEdit, question};
+use crate::lsp::tasks::query::question;
 use crate::lsp::tasks::workspace::Workspace;
 
 /// Its sending end. What is posted is on the queue before anything is waited for.

@@ -1,6 +1,5 @@
-//! One method per message. A method puts a message on the queue before it first waits, and computes nothing.
+//! One method per message; what one document answers is in the table of [`requests`]. A method puts a message on the queue before it first waits, and computes nothing.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -8,13 +7,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use serde::Serialize;
 use serde_json::Value;
 use tilefit_answers::editor_settings::section;
-use tilefit_answers::ext::{
-    Configurations, ConfigurationsParams, FileText, GeneratedCode, KernelIr, MemoryMapAnswer, MemoryMapParams,
-    PlannedFor, TextDocumentContent, TextDocumentContentParams, ViewFileTextParams,
-};
+use tilefit_answers::ext::{GeneratedCode, MemoryMapParams, TextDocumentContent, TextDocumentContentParams};
+use tilefit_answers::requests::{self, Asker, OnEdit, Request};
 use tilefit_answers::{
-    self as answers, Abilities, ActionsAsked, Command, UntoldHint, UntoldLens, View, capabilities,
-    text_document_content,
+    self as answers, Abilities, Command, UntoldHint, UntoldLens, View, capabilities, text_document_content,
 };
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::*;
@@ -29,7 +25,7 @@ use crate::lsp::main_loop::event::Event;
 use crate::lsp::main_loop::queue::Queue;
 use crate::lsp::outbox::{Outbox, ToClient};
 use crate::lsp::tasks::preview::{PreviewFolder, PreviewTarget};
-use crate::lsp::tasks::query::{OnEdit, content_modified};
+use crate::lsp::tasks::query::content_modified;
 use crate::lsp::tasks::search;
 use crate::lsp::tasks::symbols::{self, KernelNames};
 use crate::settings::Settings;
@@ -78,25 +74,28 @@ impl Backend {
         self.abilities.get().copied().unwrap_or_default()
     }
 
+    /// What one document answers.
+    pub(crate) async fn ask<R: Request>(&self, params: R::Params) -> Result<R::Answer> {
+        R::check(&params).map_err(Error::invalid_params)?;
+        let (uri, asker) = (R::uri(&params).clone(), self.asker());
+        let answer = self.queue.ask(uri, R::ON_EDIT, move |view| R::answer(view, &params, &asker)).await?;
+        answer.map_err(request_failed)
+    }
+
+    fn asker(&self) -> Asker {
+        Asker { abilities: self.abilities(), write_setting: Some(setting_edit::set) }
+    }
+
     pub(crate) async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
         self.progresses.cancel(params.token);
-    }
-
-    pub(crate) async fn view_file_text(&self, params: ViewFileTextParams) -> Result<FileText> {
-        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, answers::view_file_text).await
-    }
-
-    pub(crate) async fn generated_code(&self, params: TextDocumentPositionParams) -> Result<Option<GeneratedCode>> {
-        let position = params.position;
-        self.queue
-            .ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::generated_code(view, position))
-            .await
     }
 
     /// The C++ of the kernel at a position as a document that follows the edits of its source.
     async fn open_generated_code(&self, params: TextDocumentPositionParams) -> Result<Option<Uri>> {
         let source = params.text_document.uri.clone();
-        let Some(GeneratedCode { kernel, text, .. }) = self.generated_code(params).await? else { return Ok(None) };
+        let Some(GeneratedCode { kernel, text, .. }) = self.ask::<requests::GeneratedCode>(params).await? else {
+            return Ok(None);
+        };
         let (uri, place) = if self.session.asks_for_content() {
             let Some(uri) = text_document_content::uri_of(&source, &kernel) else { return Ok(None) };
             (uri.clone(), PreviewTarget::Content(uri))
@@ -132,29 +131,6 @@ impl Backend {
         Ok(TextDocumentContent { text })
     }
 
-    pub(crate) async fn allocated_ir(&self, params: TextDocumentPositionParams) -> Result<Option<KernelIr>> {
-        let position = params.position;
-        self.queue
-            .ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::allocated_ir(view, position))
-            .await
-    }
-
-    pub(crate) async fn configurations(&self, params: ConfigurationsParams) -> Result<Configurations> {
-        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, answers::configurations).await
-    }
-
-    pub(crate) async fn planned_for(&self, params: ConfigurationsParams) -> Result<PlannedFor> {
-        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, answers::planned_for).await
-    }
-
-    pub(crate) async fn memory_map(&self, params: MemoryMapParams) -> Result<Option<MemoryMapAnswer>> {
-        let options = params.options().map_err(Error::invalid_params)?;
-        let position = params.position.ok_or_else(|| Error::invalid_params("a memory map needs a position"))?;
-        self.queue
-            .ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::memory_map(view, position, options))
-            .await
-    }
-
     pub(crate) async fn watch_memory_map(&self, params: MemoryMapParams) {
         match params.options() {
             Ok(options) => {
@@ -166,11 +142,6 @@ impl Backend {
             }
             Err(error) => self.outbox.send(ToClient::error(error)),
         }
-    }
-
-    pub(crate) async fn lowered_ir(&self, params: TextDocumentPositionParams) -> Result<Option<KernelIr>> {
-        let position = params.position;
-        self.queue.ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::lowered_ir(view, position)).await
     }
 }
 
@@ -263,15 +234,11 @@ impl LanguageServer for Backend {
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
-        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
-        let shows = self.abilities().shows;
-        self.queue.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::hover(view, position, shows)).await
+        self.ask::<requests::HoverText>(params).await
     }
 
     async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
-        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
-        let shows = self.abilities().shows;
-        self.queue.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::completion(view, position, shows)).await
+        self.ask::<requests::Completions>(params).await
     }
 
     async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
@@ -279,43 +246,35 @@ impl LanguageServer for Backend {
     }
 
     async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
-        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
-        let shows = self.abilities().shows;
-        self.queue
-            .ask(text_document.uri, OnEdit::GiveUp, move |view| answers::signature_help(view, position, shows))
-            .await
+        self.ask::<requests::Signatures>(params).await
     }
 
     async fn goto_definition(&self, params: GotoDefinitionParams) -> Result<Option<GotoDefinitionResponse>> {
-        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
-        self.queue.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::definition(view, position)).await
+        self.ask::<requests::Definition>(params).await
     }
 
     async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
-        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
-        let all = params.context.include_declaration;
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position.clone();
         let sought = move |view: &View| answers::exported(view, position);
-        match self.queue.ask(text_document.uri.clone(), OnEdit::GiveUp, sought).await? {
-            Some(sought) => self.queue.search(move |workspace| search::references(workspace, &sought, all)).await,
-            None => {
-                self.queue
-                    .ask(text_document.uri, OnEdit::GiveUp, move |view| answers::references(view, position, all))
-                    .await
+        match self.queue.ask(text_document.uri, OnEdit::GiveUp, sought).await? {
+            Some(sought) => {
+                let all = params.context.include_declaration;
+                self.queue.search(move |workspace| search::references(workspace, &sought, all)).await
             }
+            None => self.ask::<requests::References>(params).await,
         }
     }
 
     async fn document_highlight(&self, params: DocumentHighlightParams) -> Result<Option<Vec<DocumentHighlight>>> {
-        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
         // Editors ask for it wherever the cursor goes.
-        self.queue.post(Event::LookedAt { uri: text_document.uri.clone(), position });
-        self.queue.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::highlights(view, position)).await
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params.clone();
+        self.queue.post(Event::LookedAt { uri: text_document.uri, position });
+        self.ask::<requests::Highlights>(params).await
     }
 
     async fn prepare_rename(&self, params: TextDocumentPositionParams) -> Result<Option<PrepareRenameResponse>> {
-        let TextDocumentPositionParams { text_document, position } = params;
-        let prepare = move |view: &View| answers::prepare_rename(view, position);
-        let prepared = self.queue.ask(text_document.uri.clone(), OnEdit::GiveUp, prepare).await?;
+        let TextDocumentPositionParams { text_document, position } = params.clone();
+        let prepared = self.ask::<requests::PrepareRename>(params).await?;
         if prepared.is_some() {
             return Ok(prepared);
         }
@@ -328,36 +287,24 @@ impl LanguageServer for Backend {
     }
 
     async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
-        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
-        let new = params.new_name;
-        let with_versions = self.abilities().document_changes;
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position.clone();
         let sought = move |view: &View| answers::exported(view, position);
-        let renamed = match self.queue.ask(text_document.uri.clone(), OnEdit::GiveUp, sought).await? {
+        match self.queue.ask(text_document.uri, OnEdit::GiveUp, sought).await? {
             Some(sought) => {
-                self.queue.search(move |workspace| search::rename(workspace, &sought, &new, with_versions)).await?
+                let (new, with_versions) = (params.new_name, self.abilities().document_changes);
+                let search = move |workspace: &_| search::rename(workspace, &sought, &new, with_versions);
+                self.queue.search(search).await?.map_err(request_failed)
             }
-            None => {
-                let rename = move |view: &View| {
-                    let cells =
-                        view.notebooks.get(view.analysis.path(view.file)).into_iter().flat_map(|cells| cells.iter());
-                    let cells = cells.map(|cell| (cell.uri.clone(), cell.version));
-                    let versions: HashMap<_, _> = cells.chain([(view.uri.clone(), view.version)]).collect();
-                    answers::rename(view, position, &new, with_versions.then_some(&versions))
-                };
-                self.queue.ask(text_document.uri, OnEdit::GiveUp, rename).await?
-            }
-        };
-        renamed.map_err(request_failed)
+            None => self.ask::<requests::Rename>(params).await,
+        }
     }
 
     async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
-        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, answers::folding_ranges).await
+        self.ask::<requests::FoldingRanges>(params).await
     }
 
     async fn selection_range(&self, params: SelectionRangeParams) -> Result<Option<Vec<SelectionRange>>> {
-        let positions = params.positions;
-        let compute = move |view: &View| answers::selection_ranges(view, &positions);
-        self.queue.ask(params.text_document.uri, OnEdit::GiveUp, compute).await
+        self.ask::<requests::SelectionRanges>(params).await
     }
 
     async fn prepare_call_hierarchy(
@@ -402,10 +349,7 @@ impl LanguageServer for Backend {
     }
 
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
-        let (range, shows) = (params.range, self.abilities().shows);
-        self.queue
-            .ask(params.text_document.uri, OnEdit::AskAgain, move |view| answers::inlay_hints(view, range, shows))
-            .await
+        self.ask::<requests::InlayHints>(params).await
     }
 
     async fn inlay_hint_resolve(&self, hint: InlayHint) -> Result<InlayHint> {
@@ -416,7 +360,7 @@ impl LanguageServer for Backend {
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
-        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, answers::code_lenses).await
+        self.ask::<requests::CodeLenses>(params).await
     }
 
     async fn code_lens_resolve(&self, lens: CodeLens) -> Result<CodeLens> {
@@ -427,16 +371,12 @@ impl LanguageServer for Backend {
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
-        let uri = params.text_document.uri.clone();
-        self.queue.post(Event::LookedAt { uri: uri.clone(), position: params.range.start });
-        let creates_files = self.abilities().creates_files;
-        let asked = ActionsAsked::of(params);
-        let compute = move |view: &View| answers::code_actions(view, &asked, creates_files, &setting_edit::set);
-        self.queue.ask(uri, OnEdit::GiveUp, compute).await
+        self.queue.post(Event::LookedAt { uri: params.text_document.uri.clone(), position: params.range.start });
+        self.ask::<requests::CodeActions>(params).await
     }
 
     async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
-        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, answers::document_symbols).await
+        self.ask::<requests::DocumentSymbols>(params).await
     }
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
@@ -445,9 +385,9 @@ impl LanguageServer for Backend {
             TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri: uri.clone() }, position };
         match command {
             Command::OpenGeneratedCode => to_value(self.open_generated_code(params).await?),
-            Command::GeneratedCode => to_value(self.generated_code(params).await?),
-            Command::AllocatedIr => to_value(self.allocated_ir(params).await?),
-            Command::LoweredIr => to_value(self.lowered_ir(params).await?),
+            Command::GeneratedCode => to_value(self.ask::<requests::GeneratedCode>(params).await?),
+            Command::AllocatedIr => to_value(self.ask::<requests::AllocatedIr>(params).await?),
+            Command::LoweredIr => to_value(self.ask::<requests::LoweredIr>(params).await?),
             Command::Confirm => {
                 self.queue.post(Event::LookedAt { uri: uri.clone(), position: params.position });
                 self.queue.post(Event::Confirm { uri, is_awaited: true });

@@ -12,12 +12,12 @@ use serde::Deserialize;
 use tilefit_analysis::Cancellable;
 use tilefit_answers::View;
 use tilefit_answers::ext::ViewFileTextParams;
+use tilefit_answers::requests::OnEdit;
 use tower_lsp::LspServiceBuilder;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::TextDocumentIdentifier;
 
 use super::backend::Backend;
-use crate::lsp::tasks::query::OnEdit;
 
 pub(crate) fn register(service: LspServiceBuilder<Backend>) -> LspServiceBuilder<Backend> {
     if std::env::var_os("TILEFIT_TEST_HOOKS").is_none_or(|value| value != "1") {

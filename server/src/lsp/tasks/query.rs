@@ -5,21 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tilefit_analysis::{Cancellable, Canceller};
 use tilefit_answers::View;
+use tilefit_answers::requests::OnEdit;
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::Uri;
 
 use crate::lsp::panics::internal_error;
-
-/// What becomes of a request when an edit of its document overtakes it. Whatever else interrupts one, such as a setting or a file
-/// that it imports, it is asked again.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OnEdit {
-    /// Ask again: the answer belongs to the document as a whole.
-    AskAgain,
-    /// Give up with `ContentModified`: the client's position means another place now.
-    GiveUp,
-}
 
 /// A request without its types, as it waits on the queue.
 pub(crate) trait Query: Send {
