@@ -36,6 +36,11 @@ impl AxisInfo {
         }
     }
 
+    /// All elements are one known number.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.constant.is_some()
+    }
+
     /// Of which nothing is known.
     pub(crate) fn unknown(rank: usize) -> AxisInfo {
         AxisInfo { contiguity: vec![1; rank], divisibility: vec![1; rank], constancy: vec![1; rank], constant: None }

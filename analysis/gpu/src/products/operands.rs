@@ -415,7 +415,11 @@ impl Stager<'_> {
                 {
                     self.pass(&operand, product, load);
                 }
-                _ => self.uncertain(ops, op, &operand, most),
+                // The parts of its numbers are brought there one by one where they are the same in all rounds of a loop.
+                _ => {
+                    let buffers = if self.is_outside(operand.root) { product.parts } else { 1 };
+                    (0..buffers).for_each(|_| self.uncertain(ops, op, &operand, most));
+                }
             };
         }
         // Where a result is brought that is taken from the other side in a loop is not modelled, nor where its parts are.

@@ -158,7 +158,7 @@ impl Tracer<'_> {
             [None, Some(_)] => is_known(one),
             [Some(_), None] => is_known(two),
         };
-        if !is_other_shape && !self.differ_surely(one, two) {
+        if !is_other_shape && !self.differ_surely(one, two) && !self.is_too_narrow(before, one, two) {
             return;
         }
         let said = |dtype: Dtype, shape: &Option<Rc<Vec<u64>>>| {
@@ -207,6 +207,14 @@ impl Tracer<'_> {
             false => !self.floats.is_empty() || self.takes_numbers,
         };
         are_known && !is_open && one != two
+    }
+
+    /// Whether what starts as a constant becomes wider, whatever the untyped numbers are: they would make it no narrower.
+    fn is_too_narrow(&self, before: &Value, one: Dtype, two: Dtype) -> bool {
+        let info = if let Value::Tensor(tensor) = before { self.axes_of(tensor.id) } else { None };
+        let is_constant = info.is_some_and(|info| info.is_constant());
+        let is_integer = |dtype: Dtype| !dtype.is_floating() && !dtype.is_pointer() && dtype.bits > 1;
+        is_constant && is_integer(one) && is_integer(two) && two.bits == 64 && one.bits < 64
     }
 
     /// A load or a store through pointers (`TritonSemantic._load_legacy`, `_store_legacy`).
