@@ -77,6 +77,6 @@ for start in range(0, n, B):
     best = tl.where(tl.arange(0, B) < m, best + start, best)
 tl.store(x + tl.arange(0, B), best)",
     );
-    assert_eq!(errors("n=i64 x=i32 B=128 arch=sm_90", "x, n, m, B: tl.constexpr", &widened).len(), 1);
-    assert_eq!(errors("n=i32 x=i32 B=128 arch=sm_90", "x, n, m, B: tl.constexpr", &widened), [""; 0]);
+    assert_eq!(errors("n=\"i64\" x=i32 B=128 arch=sm_90", "x, n, m, B: tl.constexpr", &widened).len(), 1);
+    assert_eq!(errors("n=\"i32\" x=i32 B=128 arch=sm_90", "x, n, m, B: tl.constexpr", &widened), [""; 0]);
 }
