@@ -10,7 +10,8 @@ use rustc_hash::FxHashSet;
 
 use tilefit_python::eval::{self, Assumption, Binding, ClassSource, Constant, Scope};
 
-use super::{Name, SourceFile, Unit, UnitScope, module_file, overriding, shapes, statements_of, syntax};
+use super::scope::{UnitScope, module_file, overriding, statements_of};
+use super::{Name, SourceFile, Unit, shapes, syntax};
 
 /// For people, one sentence each.
 #[salsa::tracked(returns(ref), cycle_result = of_itself)]
@@ -18,7 +19,7 @@ pub(crate) fn assumptions_of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<
     let mut found: BTreeSet<&Assumption> = BTreeSet::new();
     let mut sentences = Vec::new();
     let mut hosts: Vec<Unit<'db>> = vec![unit];
-    hosts.extend(super::source_kernel_ids(db, unit).iter().map(|(host, _)| *host));
+    hosts.extend(super::pypto::source_kernel_ids(db, unit).iter().map(|(host, _)| *host));
     hosts.dedup();
     for host in hosts {
         found.extend(of_unit(db, host));
@@ -39,7 +40,7 @@ pub(crate) fn assumptions_of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<
 /// What the kernels of a unit rest on, wherever their scopes stand.
 #[salsa::tracked(returns(ref), cycle_result = of_a_unit_itself)]
 fn of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeSet<Assumption> {
-    super::lowering(db, unit).asked.assumptions(db)
+    super::pypto::lowering(db, unit).asked.assumptions(db)
 }
 
 fn of_a_unit_itself<'db>(_: &'db dyn salsa::Database, _: salsa::Id, unit: Unit<'db>) -> BTreeSet<Assumption> {

@@ -13,7 +13,8 @@ use tilefit_python::eval::{self, Argument, Constant, Scope};
 use tilefit_python::work::within;
 
 use super::libraries::{self, Reader};
-use super::{Unit, UnitScope, defined, limits, statements_of, syntax};
+use super::scope::{UnitScope, defined, statements_of};
+use super::{Unit, limits, syntax};
 
 /// A call of a function of the same file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,8 +14,9 @@ use super::jit::jit_kernel;
 use super::possible::{self, Weighed, weighed};
 use super::scenario_tables::{CameTo, came_to_each};
 use super::scenarios::{scenarios, tuner, tuning};
+use super::scope::{UnitScope, defined, statements_of};
 use super::tlx::{relevant_params, tlx_came_to, tlx_kernel};
-use super::{Unit, UnitScope, config, defined, statements_of, syntax};
+use super::{Unit, config, syntax};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Configurations {

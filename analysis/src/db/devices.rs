@@ -14,7 +14,8 @@ use tilefit_python::eval::Imports;
 
 use super::passed_on::imports;
 use super::scenarios::is_jit;
-use super::{SourceFile, Unit, config, statements_of, syntax, units};
+use super::scope::statements_of;
+use super::{SourceFile, Unit, config, syntax, units};
 
 /// The device of the kernels of a file of which nothing says which it is: that of the settings, else the only one that the file speaks of, else the
 /// default.

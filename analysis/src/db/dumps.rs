@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tilefit_pypto::memory::Plan;
 use tilefit_pypto::printed::{self, Match};
 
-use super::{Outcome, SourceFile, Unit, plans, units};
+use super::pypto::{Outcome, plans};
+use super::{SourceFile, Unit, units};
 
 /// A kernel in a dump.
 #[derive(Clone, PartialEq, Eq, salsa::SalsaValue)]

@@ -6,7 +6,8 @@ use tilefit_python::eval::{self, Binding};
 use tilefit_syntax::ast::{self, Ast, Expr, Function, Stmt, StmtId};
 use tilefit_syntax::{BlockKind, BlockSource};
 
-use super::{Name, SourceFile, Unit, UnitScope, defined, made_of_itself, statements_of, syntax, units};
+use super::scope::{UnitScope, defined, made_of_itself, statements_of};
+use super::{Name, SourceFile, Unit, syntax, units};
 
 /// The function that a name at the top of a file stands for, if a factory without parameters makes it.
 #[salsa::tracked(returns(copy), cycle_result = made_of_itself)]

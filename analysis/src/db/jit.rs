@@ -26,8 +26,9 @@ use super::passed_on::imports;
 use super::possible::{self, weighed, weighed_in_force};
 use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, distinct, survey};
 use super::scenarios::{callers, calls_in, is_jit, jit_functions, launch_values, scenarios};
+use super::scope::UnitScope;
 use super::traced::{TracedKernel, traced};
-use super::{SourceFile, Unit, UnitScope, config, syntax, units};
+use super::{SourceFile, Unit, config, syntax, units};
 
 /// A kernel under the scenario that is in force, and its memory.
 #[derive(Debug, Clone, PartialEq)]

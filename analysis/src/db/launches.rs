@@ -23,9 +23,8 @@ use super::imports::importers;
 use super::libraries::{self, Reader};
 use super::passed_on::imports;
 use super::scenarios::is_jit;
-use super::{
-    Name, SourceFile, Unit, UnitScope, config, defined, module_called, module_file, statements_of, syntax, units,
-};
+use super::scope::{UnitScope, defined, module_called, module_file, statements_of};
+use super::{Name, SourceFile, Unit, config, syntax, units};
 
 mod classes;
 

@@ -4,7 +4,8 @@ use tilefit_pypto::lower;
 use tilefit_python::eval::{Argument, Constant};
 use tilefit_python::torch;
 
-use super::{UnitScope, scenarios, tlx};
+use super::scope::UnitScope;
+use super::{scenarios, tlx};
 
 type Name = fn(&UnitScope<'_>, &[&str]) -> Option<Constant>;
 /// Asks for the arguments only of functions that it knows.

@@ -8,7 +8,8 @@ use tilefit_syntax::ast::Ast;
 use tilefit_python::eval::{self, Constant, Scope};
 
 use super::launches::imported_from;
-use super::{Name, SourceFile, UnitScope, statements_of, syntax};
+use super::scope::{UnitScope, statements_of};
+use super::{Name, SourceFile, syntax};
 
 /// What code sees that takes all that a list may hold.
 #[derive(Clone, Copy)]

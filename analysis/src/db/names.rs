@@ -14,8 +14,10 @@ use tilefit_syntax::ast::{Expr, Stmt};
 
 use super::imports;
 use super::passed_on::imports as imports_of;
+use super::pypto::kind;
 use super::scenarios::is_jit;
-use super::{Name, SourceFile, Unit, UnitScope, kind, module_called, module_file, statements_of, syntax, units};
+use super::scope::{UnitScope, module_called, module_file, statements_of};
+use super::{Name, SourceFile, Unit, syntax, units};
 use crate::names::{self, Bound, Surroundings, UnknownName};
 
 /// The names of a unit that nothing defines: of kernels, functions with scopes that become kernels, and functions that are put in place of

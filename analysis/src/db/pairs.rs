@@ -10,7 +10,8 @@ use tilefit_pypto::pairs::{self, Transfers, Unpaired};
 use tilefit_pypto::passes::{self, Transferred};
 use tilefit_python::finding::Note;
 
-use super::{Unit, config, kernels, syntax, units};
+use super::pypto::kernels;
+use super::{Unit, config, syntax, units};
 
 /// A kernel of the cube core and one of the vector core.
 #[salsa::tracked]
@@ -124,7 +125,7 @@ fn repetition<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Repetition 
     let name_of = |unit: Unit<'db>| unit.key(db).name();
     let kind_of = |name: &str| {
         let named = functions.iter().rfind(|unit| name_of(**unit) == name);
-        named.map(|unit| super::kind(db, *unit))
+        named.map(|unit| super::pypto::kind(db, *unit))
     };
     let own = name_of(unit);
     let times = |name: &str| {

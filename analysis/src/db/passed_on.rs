@@ -9,7 +9,8 @@ use tilefit_syntax::BlockKind;
 use tilefit_gpu::members;
 use tilefit_python::eval::{Bindings, Bound, Imports, Module};
 
-use super::{Name, SourceFile, module_file, syntax, units};
+use super::scope::module_file;
+use super::{Name, SourceFile, syntax, units};
 
 /// The path that each name stands for which the module of a file imports.
 #[salsa::tracked(returns(ref))]

@@ -9,7 +9,8 @@ use tilefit_python::eval::{self, Constant};
 use tilefit_python::finding::Reason;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
 
-use super::{Name, SourceFile, Unit, UnitScope, module_called, module_file, statements_of, syntax};
+use super::scope::{UnitScope, module_called, module_file, statements_of};
+use super::{Name, SourceFile, Unit, syntax};
 
 /// When a statement at the top of a module runs, counted from the start of the program.
 pub(super) type Moment = u32;

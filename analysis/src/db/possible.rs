@@ -15,8 +15,9 @@ use super::jit::{Elements, came_to, elements_of, jit_kernel, laid_out, laid_out_
 use super::passed_on::imports;
 use super::scenario_tables::{CameTo, Verdict};
 use super::scenarios::scenarios;
+use super::scope::UnitScope;
 use super::traced::TracedKernel;
-use super::{Unit, UnitScope, config, syntax};
+use super::{Unit, config, syntax};
 
 /// What a kernel comes to under a scenario that may leave something open.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,9 +15,10 @@ use crate::confirm::{Asked, Question};
 use super::jit::{JitKernel, constexprs_without_values, elements_of, in_order, jit_kernel, jit_needed, laid_out};
 use super::passed_on::imports;
 use super::scenarios::{launch_values, scenarios};
+use super::scope::UnitScope;
 use super::tlx::{tlx_kernel, tlx_needed_values};
 use super::traced::TracedKernel;
-use super::{Unit, UnitScope, syntax};
+use super::{Unit, syntax};
 
 /// What an argument of which nothing is said is taken for: most numbers that kernels are given fit into it.
 const NUMBER: &str = "i32";

@@ -19,7 +19,8 @@ use super::devices::{device_of_file, device_of_kernel, device_of_others};
 use super::launches::{Launch, launches_of, leading_to, names_of_imported};
 use super::lists::Lists;
 use super::passed_on::imports;
-use super::{Name, SourceFile, Unit, UnitScope, config, syntax, units};
+use super::scope::UnitScope;
+use super::{Name, SourceFile, Unit, config, syntax, units};
 
 /// The texts of the scenario comments of a unit. Other comments change nothing here.
 #[salsa::tracked(returns(ref))]

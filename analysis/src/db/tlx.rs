@@ -20,8 +20,9 @@ use super::jit::least;
 use super::passed_on::imports;
 use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
 use super::scenarios::{calls_in, is_jit, jit_functions, launch_values, scenarios};
+use super::scope::UnitScope;
 use super::traced::{TracedKernel, traced};
-use super::{Name, Unit, UnitScope, config, syntax};
+use super::{Name, Unit, config, syntax};
 
 /// A TLX kernel under the scenario that is in force, and its memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -250,10 +251,10 @@ fn keeps_what_is_allocated<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -
 fn calls_elsewhere<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> impl Iterator<Item = ExprId> {
     let (ast, file) = (syntax(db, unit), unit.file(db));
     let callee = move |func: ExprId| match *ast.dotted(func)? {
-        [name] => super::imported(db, file, Name::new(db, name.to_owned()), None),
+        [name] => super::scope::imported(db, file, Name::new(db, name.to_owned()), None),
         [module, name] => {
-            let source = super::module_called(db, file, Name::new(db, module.to_owned()))?;
-            super::defined(db, source, name, BlockKind::Function)
+            let source = super::scope::module_called(db, file, Name::new(db, module.to_owned()))?;
+            super::scope::defined(db, source, name, BlockKind::Function)
         }
         _ => None,
     };

@@ -25,7 +25,8 @@ use tilefit_python::work::{self, Limits, within};
 use super::devices::device_of_others;
 use super::passed_on::imports;
 use super::scenarios::{has_defaults, launch_values, may_be_given_more};
-use super::{Name, SourceFile, Unit, UnitScope, defined, module_called, module_file, statements_of, syntax};
+use super::scope::{UnitScope, defined, module_called, module_file, statements_of};
+use super::{Name, SourceFile, Unit, syntax};
 
 /// What following a kernel comes to.
 #[derive(Debug, Clone, PartialEq)]

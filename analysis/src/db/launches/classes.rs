@@ -9,7 +9,8 @@ use tilefit_python::eval::{self, Constant};
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Arg, Ast, ExprId, Stmt, StmtId};
 
-use super::super::{Name, SourceFile, Unit, module_called, module_file, syntax, units};
+use super::super::scope::{module_called, module_file};
+use super::super::{Name, SourceFile, Unit, syntax, units};
 use super::{Host, LONGEST_WAY, is_class, unknown};
 
 /// What attributes of classes turned out to be, each with what it is while it is found out.

@@ -1,0 +1,385 @@
+//! Names: what one stands for around a unit, in other files as well, and the values of expressions there.
+
+use tilefit_python::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Imports, Scope};
+use tilefit_python::finding::{Note, Reason};
+use tilefit_python::work::remembered;
+use tilefit_syntax::BlockKind;
+use tilefit_syntax::ast::ExprId;
+
+use super::libraries::Reader;
+use super::{Name, SourceFile, Unit, factories, imports, libraries, names, passed_on, patches, shapes, syntax, units};
+
+/// The value of a name in the scopes around a unit, from the inside out. Class scopes are not visible from methods, as in Python.
+/// `links` is how many names were resolved on the way to this one, each for the one before; `root` the file that the program starts from,
+/// where that makes a difference.
+#[salsa::tracked(returns(clone), cycle_result = constant_in_terms_of_itself)]
+pub(crate) fn constant<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    scope: Option<Unit<'db>>,
+    name: Name<'db>,
+    links: u32,
+    root: Option<SourceFile>,
+) -> Option<Constant> {
+    if links >= eval::LONGEST_CHAIN {
+        return Some(eval::too_far(name.text(db)));
+    }
+    let bound = |&unit: &Unit<'db>| Some((unit, bound_value(db, unit, name.text(db), links + 1, root)?));
+    let mut values: Vec<(Unit<'db>, Constant)> = statements_of(db, file, scope).iter().filter_map(bound).collect();
+    if values.len() > 1 {
+        // Kernels are compiled from an importing program, too, which does not run what is under `__name__ == "__main__"`.
+        values.retain(|(unit, _)| eval::binding(syntax(db, *unit), name.text(db)) != Binding::Program);
+    }
+    match (values.as_slice(), scope) {
+        // The same import again, say, says nothing else.
+        ([(_, value), again @ ..], _) if again.iter().all(|(_, other)| other == value) => Some(value.clone()),
+        ([], Some(scope)) => constant(db, file, scope.parent(db), name, links, root),
+        ([], None) => None,
+        _ => Some(Constant::Unknown(Reason::new(format!("`{}` is assigned more than once", name.text(db))))),
+    }
+}
+
+/// The value that the statements of a unit give to a name; an import leads to the file that it names.
+pub(super) fn bound_value<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    name: &str,
+    links: u32,
+    root: Option<SourceFile>,
+) -> Option<Constant> {
+    let ast = syntax(db, unit);
+    let now = root.and_then(|root| patches::moment(db, root, unit, name));
+    if let Binding::Import { level, module, original } = eval::binding(ast, name)
+        && let Some(file) = module_file(db, unit.file(db), level, Name::new(db, module.clone()))
+    {
+        if let Some(reason) = file.unreadable(db) {
+            let reason = format!("`{original}` is imported from `{module}`, which tilefit does not read: {reason}");
+            return Some(Constant::Unknown(Reason::new(reason)));
+        }
+        let patched = root.and_then(|root| patches::patched(db, root, file, &original, now, links));
+        let own = || constant(db, file, None, Name::new(db, original.clone()), links, root);
+        let missing = || Constant::Unknown(Reason::new(format!("`{module}` has no `{original}`")));
+        return Some(patched.or_else(own).unwrap_or_else(missing));
+    }
+    let value = eval::bound_value(ast, name, &UnitScope { db, unit, links, root, now });
+    if unit.key(db).kind == BlockKind::FunctionHeader
+        && matches!(value, Some(Constant::Unknown(_)))
+        && eval::binding(ast, name) == Binding::Param(None)
+        && let Some((_, given, _)) = shapes::given_constants(db, unit).iter().find(|(param, ..)| param == name)
+    {
+        return Some(given.clone());
+    }
+    value
+}
+
+/// The statements of a unit's file that assign to `module.name`, and what they assign where that is one expression.
+pub(super) fn overriding<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    module_file: SourceFile,
+    module: &str,
+    name: &str,
+) -> Vec<(Unit<'db>, Option<ExprId>)> {
+    if unit.file(db) == module_file {
+        return Vec::new();
+    }
+    let statements = statements_of(db, unit.file(db), None).iter();
+    let assigned = |&unit: &Unit<'db>| Some((unit, eval::assigned_member(syntax(db, unit), module, name)?));
+    statements.filter_map(assigned).collect()
+}
+
+/// The file of the workspace that an import in `file` leads to.
+#[salsa::tracked(returns(copy))]
+pub(super) fn module_file<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    level: u32,
+    module: Name<'db>,
+) -> Option<SourceFile> {
+    imports::known(db, &imports::candidates(file.path(db), level, module.text(db)))
+}
+
+/// The file of the module that a name at the top of a file stands for.
+#[salsa::tracked(returns(copy))]
+pub(super) fn module_called<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    name: Name<'db>,
+) -> Option<SourceFile> {
+    let text = name.text(db);
+    let statements = statements_of(db, file, None).iter();
+    let mut files = statements.filter_map(|&unit| match eval::binding(syntax(db, unit), text) {
+        Binding::None => None,
+        // `import a.b` binds `a`, of which only `b` is said.
+        Binding::ImportModule(path) if path.starts_with(&format!("{text}.")) => Some(None),
+        Binding::ImportModule(path) => Some(module_file(db, file, 0, Name::new(db, path))),
+        Binding::Import { level, module, original } => {
+            let module = if module.is_empty() { original } else { format!("{module}.{original}") };
+            Some(module_file(db, file, level, Name::new(db, module)))
+        }
+        _ => Some(None),
+    });
+    files.next().flatten().filter(|_| files.next().is_none())
+}
+
+/// The statements that bind names of `scope`: its own blocks of statements, and its header if it is a function. A kernel that comes or
+/// goes changes none of them.
+pub(super) fn statements_of<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    scope: Option<Unit<'db>>,
+) -> &'db [Unit<'db>] {
+    scope.map_or_else(|| statements_of_module(db, file), |scope| statements_in(db, scope))
+}
+
+#[salsa::tracked(returns(ref))]
+pub(super) fn statements_of_module<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<Unit<'db>> {
+    let of_module = statements(db, file).iter().filter(|(scope, _)| scope.is_none());
+    of_module.map(|&(_, unit)| unit).collect()
+}
+
+#[salsa::tracked(returns(ref))]
+pub(super) fn statements_in<'db>(db: &'db dyn salsa::Database, scope: Unit<'db>) -> Vec<Unit<'db>> {
+    let of_scope = statements(db, scope.file(db)).iter().filter(|(of, _)| *of == Some(scope));
+    of_scope.map(|&(_, unit)| unit).collect()
+}
+
+/// The units that bind names, each with the scope that it binds them in.
+#[salsa::tracked(returns(ref))]
+pub(super) fn statements<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<(Option<Unit<'db>>, Unit<'db>)> {
+    let is_scope = |parent: Option<Unit<'db>>| parent.is_none_or(|it| it.key(db).kind == BlockKind::FunctionHeader);
+    let binding = units(db, file).iter().filter_map(|&unit| match unit.key(db).kind {
+        BlockKind::Statements => is_scope(unit.parent(db)).then(|| (unit.parent(db), unit)),
+        BlockKind::FunctionHeader => Some((Some(unit), unit)),
+        BlockKind::Function | BlockKind::ClassHeader => None,
+    });
+    binding.collect()
+}
+
+pub(super) fn constant_in_terms_of_itself<'db>(
+    db: &'db dyn salsa::Database,
+    _: salsa::Id,
+    _: SourceFile,
+    _: Option<Unit<'db>>,
+    name: Name<'db>,
+    _: u32,
+    _: Option<SourceFile>,
+) -> Option<Constant> {
+    Some(Constant::Unknown(Reason::new(format!("`{}` is defined in terms of itself", name.text(db)))))
+}
+
+/// The value of an expression of a unit, by what the unit sees of the code around it.
+pub(crate) fn value<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, expr: ExprId) -> Constant {
+    eval::evaluate(syntax(db, unit), expr, &UnitScope::new(db, unit))
+}
+
+/// What a unit sees of the code around it.
+#[derive(Clone, Copy)]
+pub(super) struct UnitScope<'db> {
+    pub(super) db: &'db dyn salsa::Database,
+    pub(super) unit: Unit<'db>,
+    /// Names that were resolved on the way here, each for the one before.
+    pub(super) links: u32,
+    /// The file that the program starts from, where that makes a difference.
+    pub(super) root: Option<SourceFile>,
+    /// When the statement runs that is looked at; functions run after all imports.
+    pub(super) now: Option<patches::Moment>,
+}
+
+impl<'db> UnitScope<'db> {
+    pub(super) fn new(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Self {
+        UnitScope { db, unit, links: 0, root: patches::root(db, unit.file(db)), now: None }
+    }
+
+    /// Statements see their own scope: the function whose header they are, or the one they stand in.
+    pub(super) fn around(&self) -> Option<Unit<'db>> {
+        let (db, unit) = (self.db, self.unit);
+        if unit.key(db).kind == BlockKind::FunctionHeader { Some(unit) } else { unit.parent(db) }
+    }
+
+    /// The function of that name in the enclosing program, the module, or where that imports it from.
+    pub(super) fn function_unit(&self, name: &str) -> Option<Unit<'db>> {
+        let (db, unit) = (self.db, self.unit);
+        if let Some((module, name)) = name.split_once('.') {
+            return defined(db, self.file_of_module(module)?, name, BlockKind::Function);
+        }
+        let is_named = |candidate: &&Unit<'_>| {
+            let key = candidate.key(db);
+            key.kind == BlockKind::Function && key.name() == name
+        };
+        let candidates = units(db, unit.file(db)).iter().filter(is_named).copied();
+        let (mut program, mut module) = (None, None);
+        for candidate in candidates.filter(|candidate| *candidate != unit) {
+            match candidate.parent(db) {
+                parent if parent == unit.parent(db) => program = Some(candidate),
+                None => module = Some(candidate),
+                Some(_) => {}
+            }
+        }
+        let from_factory =
+            || factories::function_of_factory(db, unit.file(db), Name::new(db, name.to_owned()), self.root);
+        program.or(module).or_else(|| self.imported(name, BlockKind::Function)).or_else(from_factory)
+    }
+
+    /// The function of that name, if it stands in another file.
+    pub(super) fn defining_unit(&self, function: &str) -> Option<Unit<'db>> {
+        let (db, unit) = (self.db, self.unit);
+        if function.contains('.') {
+            return self.function_unit(function);
+        }
+        let is_here = |candidate: &Unit<'_>| {
+            let key = candidate.key(db);
+            key.kind == BlockKind::Function && key.name() == function && *candidate != unit
+        };
+        if units(db, unit.file(db)).iter().any(is_here) {
+            return None;
+        }
+        self.imported(function, BlockKind::Function)
+    }
+
+    /// The file of a module that this one imports.
+    pub(super) fn file_of_module(&self, module: &str) -> Option<SourceFile> {
+        module_called(self.db, self.unit.file(self.db), Name::new(self.db, module.to_owned()))
+    }
+
+    /// The class of that name, and its header.
+    pub(super) fn class_source(&self, name: &str) -> Option<(ClassSource, Unit<'db>)> {
+        let (db, file) = (self.db, self.unit.file(self.db));
+        let header =
+            defined(db, file, name, BlockKind::ClassHeader).or_else(|| self.imported(name, BlockKind::ClassHeader))?;
+        let methods = units(db, header.file(db)).iter().filter(|unit| unit.parent(db) == Some(header));
+        let methods = methods.filter(|unit| unit.key(db).kind == BlockKind::Function);
+        let methods = methods.map(|&unit| syntax(db, unit).clone()).collect();
+        let source = ClassSource { header: syntax(db, header).clone(), methods };
+        Some((source, header))
+    }
+
+    /// The definition in another file that an import of this file's module leads to.
+    pub(super) fn imported(&self, name: &str, kind: BlockKind) -> Option<Unit<'db>> {
+        let imports = imported(self.db, self.unit.file(self.db), Name::new(self.db, name.to_owned()), self.root);
+        imports.into_iter().find(|unit| unit.key(self.db).kind == kind)
+    }
+}
+
+/// The function or class of a module.
+pub(super) fn defined<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    name: &str,
+    kind: BlockKind,
+) -> Option<Unit<'db>> {
+    let mut candidates = units(db, file).iter().copied();
+    candidates.find(|unit| unit.parent(db).is_none() && unit.key(db).kind == kind && unit.key(db).path.as_ref() == name)
+}
+
+/// The function or class that an import at the top of a file leads to, through files that import it themselves.
+#[salsa::tracked(returns(copy), cycle_initial = made_of_itself)]
+pub(super) fn imported<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    name: Name<'db>,
+    root: Option<SourceFile>,
+) -> Option<Unit<'db>> {
+    let statements = statements_of(db, file, None).iter();
+    let bindings = statements.map(|&unit| eval::binding(syntax(db, unit), name.text(db)));
+    let import = bindings.into_iter().find_map(|binding| match binding {
+        Binding::Import { level, module, original } => Some((level, module, original)),
+        _ => None,
+    });
+    let (level, module, original) = import?;
+    let source = module_file(db, file, level, Name::new(db, module))?;
+    defined(db, source, &original, BlockKind::Function)
+        .or_else(|| defined(db, source, &original, BlockKind::ClassHeader))
+        .or_else(|| imported(db, source, Name::new(db, original.clone()), root))
+        .or_else(|| factories::function_of_factory(db, source, Name::new(db, original), root))
+}
+
+/// An import of itself, or a factory that calls what it makes, leads to nothing.
+pub(super) fn made_of_itself<'db>(
+    _: &'db dyn salsa::Database,
+    _: salsa::Id,
+    _: SourceFile,
+    _: Name<'db>,
+    _: Option<SourceFile>,
+) -> Option<Unit<'db>> {
+    None
+}
+
+/// The module that `import module as name` at the top of a file binds.
+#[salsa::tracked(returns(clone))]
+pub(super) fn module_of_name<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Option<String> {
+    let statements = statements_of(db, file, None).iter();
+    let mut bindings = statements.map(|&unit| eval::binding(syntax(db, unit), name.text(db)));
+    bindings.find_map(|binding| match binding {
+        Binding::ImportModule(path) => Some(path),
+        _ => None,
+    })
+}
+
+impl Scope for UnitScope<'_> {
+    fn outer(&self) -> Option<&dyn Scope> {
+        None
+    }
+
+    fn constant(&self, name: &str) -> Option<Constant> {
+        let (db, unit) = (self.db, self.unit);
+        let name = Name::new(db, name.to_owned());
+        remembered(|| constant(db, unit.file(db), self.around(), name, self.links, self.root))
+    }
+
+    fn function(&self, name: &str) -> Option<FunctionSource> {
+        let db = self.db;
+        let found = remembered(|| self.function_unit(name))?;
+        let place = (found.file(db).path(db).as_str().into(), found.key(db).clone());
+        Some(FunctionSource { ast: syntax(db, found).clone(), place: Some(place) })
+    }
+
+    fn defining_scope(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
+        Some(Box::new(UnitScope { unit: remembered(|| self.defining_unit(function))?, now: None, ..*self }))
+    }
+
+    fn unknown_names(&self, function: &str) -> Vec<String> {
+        remembered(|| self.function_unit(function).map_or_else(Vec::new, |unit| names::described(self.db, unit)))
+    }
+
+    fn notes(&self, function: Option<&str>) -> Vec<Note> {
+        remembered(|| {
+            let unit = function.map_or(Some(self.unit), |function| self.function_unit(function));
+            unit.map_or_else(Vec::new, |unit| names::notes(self.db, unit))
+        })
+    }
+
+    fn argument(&self, param: &str) -> Option<Constant> {
+        let mut given = remembered(|| shapes::given(self.db, self.unit)).iter();
+        given.find(|given| given.param == param).map(|given| Constant::object(given.tensor.clone()))
+    }
+
+    fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
+        let (db, file) = (self.db, self.file_of_module(module)?);
+        remembered(|| {
+            let patched = self.root.and_then(|root| patches::patched(db, root, file, member, self.now, self.links));
+            patched.or_else(|| constant(db, file, None, Name::new(db, member.to_owned()), self.links, self.root))
+        })
+    }
+
+    fn module(&self, name: &str) -> Option<String> {
+        module_of_name(self.db, self.unit.file(self.db), Name::new(self.db, name.to_owned()))
+    }
+
+    fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
+        let (source, unit) = remembered(|| self.class_source(name))?;
+        Some((source, Box::new(UnitScope { unit, ..*self })))
+    }
+
+    fn imports(&self) -> Option<&Imports> {
+        Some(passed_on::imports(self.db, self.unit.file(self.db)))
+    }
+
+    fn language_name(&self, path: &[&str]) -> Option<Constant> {
+        libraries::name(self, path, Reader::Kernel)
+    }
+
+    fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+        libraries::call(self, path, arguments, Reader::Kernel)
+    }
+}
