@@ -57,13 +57,13 @@ pub(crate) use jit::{
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
 pub(crate) use passed_on::imports as triton_imports;
-pub(crate) use possible::{Weighed, weighed_in_force};
+pub(crate) use possible::{Estimate, estimate_in_force};
 pub(crate) use pypto::{
     Outcome, Planned, callers, generated, host, host_functions, is_kernel, kernels, planned, plans, plans_under,
     sequences, source_kernel_ids, source_kernels,
 };
 pub(crate) use questions::{Under, jit_question, question_under, tlx_question};
-pub(crate) use scenario_tables::{CameTo, ScenarioRow, ScenarioTable, Verdict};
+pub(crate) use scenario_tables::{MemoryUsage, ScenarioRow, ScenarioTable, Verdict};
 pub(crate) use scope::value;
 pub(crate) use shapes::given as given_shapes;
 pub(crate) use shared_plans::SharedPlans;

@@ -131,7 +131,7 @@ impl Dtype {
     pub const BARRIER: Dtype = Dtype { name: "int64", bits: 64, mlir: "i64", class: Class::Int };
 
     /// The type of an untyped argument: a number, a pointer or a descriptor.
-    pub const UNTOLD: Dtype = Dtype { name: "untold", bits: 32, mlir: "i32", class: Class::Int };
+    pub const UNTYPED: Dtype = Dtype { name: "untyped", bits: 32, mlir: "i32", class: Class::Int };
 
     /// Element type of an untyped pointer; as wide as the widest type.
     pub const ANY: Dtype = Dtype { name: "any", bits: 64, mlir: "i64", class: Class::Int };

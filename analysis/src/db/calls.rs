@@ -30,7 +30,7 @@ pub(crate) fn calls<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<V
     let scope = UnitScope::new(db, unit);
     // Plain Python is run; a function of PyPTO is lowered instead, whose tensors have types of their own.
     if !calls_by_name_only(db, unit) {
-        let following = Following::new(scope, None);
+        let following = HostInterpreter::new(scope, None);
         let _ = within(limits(db), || eval::follow(ast, &following));
         return Arc::new(following.calls.into_inner());
     }
@@ -63,7 +63,7 @@ fn is_decorated(ast: &Ast) -> bool {
 }
 
 /// What Python code on the host sees, and the calls that it has made.
-struct Following<'db, 'o> {
+struct HostInterpreter<'db, 'o> {
     scope: UnitScope<'db>,
     /// The code that has called a function of another file, for the functions that it passes.
     outer: Option<&'o dyn Scope>,
@@ -77,10 +77,10 @@ struct Following<'db, 'o> {
 /// Calls of one block that are kept.
 const MOST: usize = 1000;
 
-impl<'db, 'o> Following<'db, 'o> {
+impl<'db, 'o> HostInterpreter<'db, 'o> {
     fn new(scope: UnitScope<'db>, outer: Option<&'o dyn Scope>) -> Self {
         let (values, links, calls) = (RefCell::default(), Cell::new(0), RefCell::default());
-        Following { scope, outer, values, links, calls }
+        HostInterpreter { scope, outer, values, links, calls }
     }
 
     /// A value that only host code has: a tensor, or a table of functions.
@@ -92,7 +92,7 @@ impl<'db, 'o> Following<'db, 'o> {
     }
 }
 
-impl Scope for Following<'_, '_> {
+impl Scope for HostInterpreter<'_, '_> {
     fn outer(&self) -> Option<&dyn Scope> {
         Some(&self.scope)
     }
@@ -122,7 +122,7 @@ impl Scope for Following<'_, '_> {
 
     fn defining_scope(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
         let unit = self.scope.defining_unit(function)?;
-        Some(Box::new(Following::new(UnitScope { unit, ..self.scope }, Some(self))))
+        Some(Box::new(HostInterpreter::new(UnitScope { unit, ..self.scope }, Some(self))))
     }
 
     fn follows(&self) -> bool {

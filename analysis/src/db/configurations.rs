@@ -11,11 +11,11 @@ use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::{self, Constant};
 
 use super::jit::jit_kernel;
-use super::possible::{self, Weighed, weighed};
-use super::scenario_tables::{CameTo, came_to_each};
+use super::possible::{self, Estimate, estimate};
+use super::scenario_tables::{MemoryUsage, usage_of_each};
 use super::scenarios::{scenarios, tuner, tuning};
 use super::scope::{UnitScope, defined, statements_of};
-use super::tlx::{relevant_params, tlx_came_to, tlx_kernel};
+use super::tlx::{relevant_params, tlx_kernel, tlx_usage};
 use super::{Unit, config, syntax};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ pub(crate) struct Configurations {
 pub(crate) struct Configuration {
     pub(crate) scenario: Scenario,
     /// By device; `None`: too many others came before.
-    pub(crate) cells: Vec<Option<CameTo>>,
+    pub(crate) cells: Vec<Option<MemoryUsage>>,
     /// Each way to give what the configuration leaves open, where that makes a difference; written by nobody.
     pub(crate) ways: Vec<Configuration>,
 }
@@ -41,17 +41,17 @@ pub(crate) struct Configuration {
 pub(crate) fn configurations_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<Configurations>> {
     if let Some(kernel) = tlx_kernel(db, unit) {
         let relevant = relevant_params(db, unit);
-        let came_to = |scenario: &Scenario| tlx_came_to(db, unit, scenario).map(Into::into);
-        let each = |scenarios: &[Scenario]| came_to_each(db, scenarios, Some(&relevant), &came_to);
+        let usage = |scenario: &Scenario| tlx_usage(db, unit, scenario).map(Into::into);
+        let each = |scenarios: &[Scenario]| usage_of_each(db, scenarios, Some(&relevant), &usage);
         return Some(on_devices(db, unit, kernel.plan.arch, kernel.selected, &each));
     }
     let kernel = jit_kernel(db, unit).as_ref()?;
     let left = Cell::new(possible::STEPS);
-    let came_to = |scenario: &Scenario| weighed(db, unit, kernel.dialect, scenario, &left);
+    let usage = |scenario: &Scenario| estimate(db, unit, kernel.dialect, scenario, &left);
     let own = kernel.traced.arch;
     Some(on_devices(db, unit, own, kernel.selected, &|scenarios| {
         left.set(possible::STEPS);
-        came_to_each(db, scenarios, None, &came_to)
+        usage_of_each(db, scenarios, None, &usage)
     }))
 }
 
@@ -171,7 +171,7 @@ fn on_devices<'db>(
     unit: Unit<'db>,
     own: Arch,
     selected: usize,
-    each: &dyn Fn(&[Scenario]) -> Vec<Weighed>,
+    each: &dyn Fn(&[Scenario]) -> Vec<Estimate>,
 ) -> Arc<Configurations> {
     let mut devices = vec![own];
     devices.extend(config(db).devices.iter().copied().filter(|&device| device != own));
@@ -183,18 +183,18 @@ fn on_devices<'db>(
         let there = scenarios.iter().map(|scenario| Scenario { arch: Some(device), ..scenario.clone() });
         each(&there.collect::<Vec<_>>())
     };
-    let columns: Vec<Vec<Weighed>> = devices.iter().map(|&device| on(device)).collect();
+    let columns: Vec<Vec<Estimate>> = devices.iter().map(|&device| on(device)).collect();
     let mut more = MOST_WAYS;
     let rows = scenarios.into_iter().enumerate().map(|(nth, scenario)| {
-        let of_row: Vec<Option<&Weighed>> = columns.iter().map(|column| column.get(nth)).collect();
-        let cells = of_row.iter().map(|weighed| Some(weighed.as_ref()?.came_to.clone())).collect();
-        let own = of_row.first().copied().flatten().map_or(&[][..], |weighed| weighed.ways.as_slice());
+        let of_row: Vec<Option<&Estimate>> = columns.iter().map(|column| column.get(nth)).collect();
+        let cells = of_row.iter().map(|estimate| Some(estimate.as_ref()?.usage.clone())).collect();
+        let own = of_row.first().copied().flatten().map_or(&[][..], |estimate| estimate.ways.as_slice());
         let own = &own[..own.len().min(more)];
         more -= own.len();
         let ways = own.iter().map(|(way, _)| {
             let is_it =
-                |(other, _): &&(Scenario, CameTo)| other.values == way.values && other.num_warps == way.num_warps;
-            let cell = |weighed: &Option<&Weighed>| Some(weighed.as_ref()?.ways.iter().find(is_it)?.1.clone());
+                |(other, _): &&(Scenario, MemoryUsage)| other.values == way.values && other.num_warps == way.num_warps;
+            let cell = |estimate: &Option<&Estimate>| Some(estimate.as_ref()?.ways.iter().find(is_it)?.1.clone());
             let scenario = Scenario { arch: scenario.arch, ..way.clone() };
             Configuration { scenario, cells: of_row.iter().map(cell).collect(), ways: Vec::new() }
         });

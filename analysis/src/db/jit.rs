@@ -23,8 +23,8 @@ use tilefit_python::work::{self, Limits};
 use super::devices::device_of_others;
 use super::launches::launches_of;
 use super::passed_on::imports;
-use super::possible::{self, weighed, weighed_in_force};
-use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, distinct, survey};
+use super::possible::{self, estimate, estimate_in_force};
+use super::scenario_tables::{MemoryUsage, SURVEYED_FOR_ONE, ScenarioTable, distinct, survey};
 use super::scenarios::{callers, calls_in, is_jit, jit_functions, launch_values, scenarios};
 use super::scope::UnitScope;
 use super::traced::{TracedKernel, traced};
@@ -178,8 +178,8 @@ pub(crate) fn jit_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> O
     let kernel = jit_kernel(db, unit).as_ref()?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     let usual = elements_of(&kernel.traced);
-    let came_to = |scenario: &Scenario| Some(came_to(&laid_out(db, unit, kernel.dialect, scenario, &usual)?));
-    least(&scenario, &kernel.traced, &came_to)
+    let usage = |scenario: &Scenario| Some(usage(&laid_out(db, unit, kernel.dialect, scenario, &usual)?));
+    least(&scenario, &kernel.traced, &usage)
 }
 
 /// Stages of which one more than one may overlap a loop, and more take no less.
@@ -189,7 +189,7 @@ const FEWEST_STAGES: [u32; 2] = [1, 2];
 pub(super) fn least(
     scenario: &Scenario,
     traced: &TracedKernel,
-    came_to: &dyn Fn(&Scenario) -> Option<CameTo>,
+    usage: &dyn Fn(&Scenario) -> Option<MemoryUsage>,
 ) -> Option<(u64, u64)> {
     let mut ways = vec![scenario.clone()];
     for assumed in &traced.assumed {
@@ -211,7 +211,7 @@ pub(super) fn least(
     if traced.steps.saturating_mul(ways.len() as u64) > possible::STEPS {
         return None;
     }
-    let taken = ways.iter().map(|way| came_to(way).map(|it| (it.smem.0, it.tmem.0)));
+    let taken = ways.iter().map(|way| usage(way).map(|it| (it.smem.0, it.tmem.0)));
     taken.reduce(|one, other| {
         let (one, other) = (one?, other?);
         Some((one.0.min(other.0), one.1.min(other.1)))
@@ -223,7 +223,7 @@ pub(super) fn least(
 pub(crate) fn jit_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
     let kernel = jit_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let left = Cell::new(possible::STEPS);
-    survey(db, unit, kernel.selected, None, &|scenario| weighed(db, unit, kernel.dialect, scenario, &left))
+    survey(db, unit, kernel.selected, None, &|scenario| estimate(db, unit, kernel.dialect, scenario, &left))
 }
 
 /// What nothing says of a kernel and any of its numbers rests on: those of the plan, and of the tables of what else there is.
@@ -232,26 +232,26 @@ pub(crate) fn jit_assumed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
     let Some(kernel) = jit_kernel(db, unit) else { return Vec::new() };
     let table = jit_scenario_table(db, unit).as_ref().filter(|table| table.fits.1 > 0);
     // What is possible is spoken of where no configuration is known.
-    let possible = if table.is_none() { weighed_in_force(db, unit).as_ref() } else { None };
+    let possible = if table.is_none() { estimate_in_force(db, unit).as_ref() } else { None };
     let of_table = table.map(|table| &table.elements);
-    let of_possible = possible.map(|weighed| &weighed.came_to.elements);
+    let of_possible = possible.map(|estimate| &estimate.usage.elements);
     distinct([&kernel.traced.assumed].into_iter().chain(of_table).chain(of_possible))
 }
 
 /// What a kernel comes to that is laid out.
-pub(super) fn came_to(traced: &TracedKernel) -> CameTo {
+pub(super) fn usage(traced: &TracedKernel) -> MemoryUsage {
     work::spend(traced.steps / SURVEYED_FOR_ONE);
     let (shared, tensor) = (&traced.planned.plan.shared, &traced.planned.plan.tensor);
     let refusal = traced.refusal();
     let elements = traced.assumed.iter().filter(|it| matches!(it, Assumed::Elements(..))).cloned().collect();
-    let came_to = CameTo::on(traced.arch, (shared.low, shared.high), (tensor.low, tensor.high), refusal.is_some());
-    let came_to = CameTo { elements, ..came_to };
+    let usage = MemoryUsage::on(traced.arch, (shared.low, shared.high), (tensor.low, tensor.high), refusal.is_some());
+    let usage = MemoryUsage { elements, ..usage };
     if let Some(Finding { at, message, .. }) = refusal {
         let refusal = Note { at: *at, reason: Reason::new(message) };
-        return CameTo { refusal: Some(refusal), ..came_to };
+        return MemoryUsage { refusal: Some(refusal), ..usage };
     }
     let mut reasons = shared.reasons.iter().chain(&tensor.reasons).chain(traced.notes.iter().map(|note| &note.reason));
-    CameTo { reason: reasons.next().cloned().filter(|_| !came_to.is_exact()), ..came_to }
+    MemoryUsage { reason: reasons.next().cloned().filter(|_| !usage.is_exact()), ..usage }
 }
 
 /// What a kernel lacks before its sizes have bounds.
@@ -291,11 +291,11 @@ pub(crate) fn jit_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
         let asked = asked_for(traced).into_iter().filter(|(name, _)| is_new(name));
         let (mut given, few): (Vec<_>, Vec<_>) = asked.partition(|(name, _)| !is_few(name));
         if given.is_empty() {
-            let tried = if is_tried { weighed(db, unit, kernel.dialect, &scenario, &left) } else { None };
-            if tried.as_ref().is_some_and(|weighed| weighed.came_to.is_bounded()) {
+            let tried = if is_tried { estimate(db, unit, kernel.dialect, &scenario, &left) } else { None };
+            if tried.as_ref().is_some_and(|estimate| estimate.usage.is_bounded()) {
                 break;
             }
-            let behind = tried.and_then(|weighed| asked_by(weighed.came_to.reason.as_ref()?));
+            let behind = tried.and_then(|estimate| asked_by(estimate.usage.reason.as_ref()?));
             match behind.filter(|(name, _)| is_new(name) && !is_few(name)) {
                 Some(behind) => given.push(behind),
                 None => given = few,

@@ -283,7 +283,7 @@ fn aliases(ast: &Ast) -> Vec<(String, String)> {
 /// What following a unit of host code launches, under each way in which tests call it.
 #[salsa::tracked(returns(ref), cycle_result = launches_itself)]
 fn launches_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Launch>> {
-    let following = Following {
+    let following = HostInterpreter {
         launches: RefCell::default(),
         values: RefCell::default(),
         attributes: RefCell::default(),
@@ -423,7 +423,7 @@ fn parameters(names: &Constant) -> Vec<String> {
 }
 
 /// What following one unit comes to.
-struct Following<'db> {
+struct HostInterpreter<'db> {
     launches: RefCell<Vec<Launch>>,
     /// Of names of modules.
     values: RefCell<FxHashMap<(SourceFile, String), Option<Constant>>>,
@@ -440,7 +440,7 @@ struct Following<'db> {
 /// What a function of the host sees.
 struct Host<'db, 'f> {
     scope: UnitScope<'db>,
-    following: &'f Following<'db>,
+    following: &'f HostInterpreter<'db>,
     /// Where the unit is a class whose body runs: how many of its statements have run.
     running: Option<usize>,
 }

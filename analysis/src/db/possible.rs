@@ -11,9 +11,9 @@ use tilefit_python::eval::Constant;
 use tilefit_python::finding::Reason;
 use tilefit_python::work::Limits;
 
-use super::jit::{Elements, came_to, elements_of, jit_kernel, laid_out, laid_out_within};
+use super::jit::{Elements, elements_of, jit_kernel, laid_out, laid_out_within, usage};
 use super::passed_on::imports;
-use super::scenario_tables::{CameTo, Verdict};
+use super::scenario_tables::{MemoryUsage, Verdict};
 use super::scenarios::scenarios;
 use super::scope::UnitScope;
 use super::traced::TracedKernel;
@@ -21,16 +21,16 @@ use super::{Unit, config, syntax};
 
 /// What a kernel comes to under a scenario that may leave something open.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Weighed {
+pub(crate) struct Estimate {
     /// Whatever is given for it.
-    pub(crate) came_to: CameTo,
+    pub(crate) usage: MemoryUsage,
     /// Each way to give it, where that makes a difference, and what the kernel comes to then. None that the compiler refuses.
-    pub(crate) ways: Vec<(Scenario, CameTo)>,
+    pub(crate) ways: Vec<(Scenario, MemoryUsage)>,
 }
 
-impl From<CameTo> for Weighed {
-    fn from(came_to: CameTo) -> Weighed {
-        Weighed { came_to, ways: Vec::new() }
+impl From<MemoryUsage> for Estimate {
+    fn from(usage: MemoryUsage) -> Estimate {
+        Estimate { usage, ways: Vec::new() }
     }
 }
 
@@ -42,7 +42,7 @@ const POSSIBLE: &str = "what is possible";
 
 /// What the kernel comes to under the scenario that is in force, where that leaves something open.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn weighed_in_force<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<Weighed>> {
+pub(crate) fn estimate_in_force<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<Estimate>> {
     let kernel = jit_kernel(db, unit).as_ref()?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     // What is too large for one is too large for all.
@@ -50,39 +50,39 @@ pub(crate) fn weighed_in_force<'db>(db: &'db dyn salsa::Database, unit: Unit<'db
         return None;
     }
     let left = Cell::new(STEPS);
-    weighed(db, unit, kernel.dialect, &scenario, &left).map(Arc::new)
+    estimate(db, unit, kernel.dialect, &scenario, &left).map(Arc::new)
 }
 
 /// `left`: the steps that may be taken still.
-pub(super) fn weighed<'db>(
+pub(super) fn estimate<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     dialect: Dialect,
     scenario: &Scenario,
     left: &Cell<u64>,
-) -> Option<Weighed> {
+) -> Option<Estimate> {
     let usual = jit_kernel(db, unit).as_ref().map(|kernel| elements_of(&kernel.traced)).unwrap_or_default();
     let traced = laid_out(db, unit, dialect, scenario, &usual)?;
-    let at_once = came_to(&traced);
+    let at_once = usage(&traced);
     if is_settled(&traced, scenario) || at_once.verdict == Verdict::Refused || !traced.is_planned {
         return Some(at_once.into());
     }
     let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
-    let mut weighing = Weighing { db, unit, dialect, ranges, left, usual, ways: Vec::new(), refused: None };
-    if let Err(reason) = weighing.split(scenario, Some(traced)) {
+    let mut estimating = Estimating { db, unit, dialect, ranges, left, usual, ways: Vec::new(), refused: None };
+    if let Err(reason) = estimating.split(scenario, Some(traced)) {
         let open = at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
         let bytes = if open { (0, None) } else { at_once.smem };
         // What names the values that are missing says more than how many there may be.
         let says_more = |known: &Reason| !open || known.remedy().is_some();
         let reason = at_once.reason.filter(says_more).unwrap_or(reason);
-        return Some(CameTo { smem: bytes, verdict: Verdict::Unknown, reason: Some(reason), ..at_once }.into());
+        return Some(MemoryUsage { smem: bytes, verdict: Verdict::Unknown, reason: Some(reason), ..at_once }.into());
     }
-    let Weighing { ways, refused, .. } = weighing;
-    let Some(all) = ways.iter().map(|(_, came_to)| came_to.clone()).reduce(|one, other| one.or(&other)) else {
+    let Estimating { ways, refused, .. } = estimating;
+    let Some(all) = ways.iter().map(|(_, usage)| usage.clone()).reduce(|one, other| one.or(&other)) else {
         // What is refused for elements that are only assumed may be taken for others.
-        return refused.filter(|refused| refused.elements.is_empty()).or(Some(at_once)).map(Weighed::from);
+        return refused.filter(|refused| refused.elements.is_empty()).or(Some(at_once)).map(Estimate::from);
     };
-    Some(Weighed { came_to: all, ways: if ways.len() > 1 { ways } else { Vec::new() } })
+    Some(Estimate { usage: all, ways: if ways.len() > 1 { ways } else { Vec::new() } })
 }
 
 /// Whether nothing that is open changes what the kernel comes to.
@@ -120,7 +120,7 @@ fn take(left: &Cell<u64>, traced: &TracedKernel) -> Result<(), &'static str> {
     Ok(())
 }
 
-struct Weighing<'a, 'db> {
+struct Estimating<'a, 'db> {
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     dialect: Dialect,
@@ -128,12 +128,12 @@ struct Weighing<'a, 'db> {
     left: &'a Cell<u64>,
     /// What was assumed so far.
     usual: Elements,
-    ways: Vec<(Scenario, CameTo)>,
+    ways: Vec<(Scenario, MemoryUsage)>,
     /// A way that the compiler refuses.
-    refused: Option<CameTo>,
+    refused: Option<MemoryUsage>,
 }
 
-impl Weighing<'_, '_> {
+impl Estimating<'_, '_> {
     /// Goes through the ways to give what a scenario leaves open, as far as the kernel asks for it. `Err`: there are too many.
     fn split(&mut self, scenario: &Scenario, traced: Option<TracedKernel>) -> Result<(), Reason> {
         if let Some(option) = OPTIONS.iter().find(|option| scenario.possible.contains_key(**option)) {
@@ -147,9 +147,9 @@ impl Weighing<'_, '_> {
             None => tried(self.db, self.unit, self.dialect, scenario, self.left, &self.usual)?,
         };
         self.usual.extend(elements_of(&traced));
-        let came_to = came_to(&traced);
-        if came_to.verdict == Verdict::Refused {
-            self.refused = Some(came_to);
+        let usage = usage(&traced);
+        if usage.verdict == Verdict::Refused {
+            self.refused = Some(usage);
             return Ok(());
         }
         let asked = asked_for(&traced);
@@ -158,10 +158,10 @@ impl Weighing<'_, '_> {
             // What does not bound the plan is not looked at.
             Some(values) if !is_settled(&traced, scenario) => self.each(scenario, values),
             _ if traced.planned.plan.shared.high.is_some() && traced.planned.plan.tensor.high.is_some() => {
-                self.ways.push((scenario.clone(), came_to));
+                self.ways.push((scenario.clone(), usage));
                 Ok(())
             }
-            _ => Err(came_to.reason.unwrap_or_else(|| Reason::new("its sizes are not known"))),
+            _ => Err(usage.reason.unwrap_or_else(|| Reason::new("its sizes are not known"))),
         }
     }
 

@@ -13,7 +13,7 @@ use tilefit_python::eval::{Constant, OneOf};
 use tilefit_python::finding::{Note, Reason};
 use tilefit_python::work::within;
 
-use super::possible::Weighed;
+use super::possible::Estimate;
 use super::scenarios::{is_pruned, scenarios};
 use super::{Unit, config};
 
@@ -44,12 +44,12 @@ pub(crate) struct ScenarioRow {
     /// Its place among all scenarios.
     pub(crate) index: usize,
     pub(crate) scenario: Scenario,
-    pub(crate) came_to: CameTo,
+    pub(crate) usage: MemoryUsage,
 }
 
 /// What a kernel comes to under one scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CameTo {
+pub(crate) struct MemoryUsage {
     pub(crate) verdict: Verdict,
     /// Bytes, at least and at most; `None` where nothing bounds it.
     pub(crate) smem: (u64, Option<u64>),
@@ -64,12 +64,12 @@ pub(crate) struct CameTo {
     pub(crate) refusal: Option<Note>,
 }
 
-impl CameTo {
+impl MemoryUsage {
     /// On a device. `is_refused`: no compiler takes the kernel.
-    pub(super) fn on(arch: Arch, smem: (u64, Option<u64>), tmem: (u64, Option<u64>), is_refused: bool) -> CameTo {
+    pub(super) fn on(arch: Arch, smem: (u64, Option<u64>), tmem: (u64, Option<u64>), is_refused: bool) -> MemoryUsage {
         let capacity = (arch.smem(), arch.tmem());
         let verdict = if is_refused { Verdict::Refused } else { verdict(smem, tmem, capacity) };
-        CameTo { verdict, smem, tmem, capacity, elements: Vec::new(), reason: None, refusal: None }
+        MemoryUsage { verdict, smem, tmem, capacity, elements: Vec::new(), reason: None, refusal: None }
     }
 
     pub(crate) fn is_exact(&self) -> bool {
@@ -82,7 +82,7 @@ impl CameTo {
     }
 
     /// What it is where it may be either of two, of which neither is refused.
-    pub(super) fn or(self, other: &CameTo) -> CameTo {
+    pub(super) fn or(self, other: &MemoryUsage) -> MemoryUsage {
         let either = |one: (u64, Option<u64>), other: (u64, Option<u64>)| {
             (one.0.min(other.0), one.1.zip(other.1).map(|(one, other)| one.max(other)))
         };
@@ -98,7 +98,7 @@ impl CameTo {
         };
         let reason = reason.or(self.reason).or(other.reason.clone());
         let elements = distinct([&self.elements, &other.elements]);
-        CameTo { verdict, smem, tmem, capacity: self.capacity, elements, reason, refusal: None }
+        MemoryUsage { verdict, smem, tmem, capacity: self.capacity, elements, reason, refusal: None }
     }
 }
 
@@ -150,41 +150,41 @@ pub(super) const SURVEYED_FOR_ONE: u64 = 4;
 /// Scenarios that a table has rows for. All are counted.
 const MOST_ROWS: usize = 64;
 
-/// A row for each scenario. `came_to` says what one comes to; nothing where there is no kernel. `relevant`: the parameters on
+/// A row for each scenario. `usage` says what one comes to; nothing where there is no kernel. `relevant`: the parameters on
 /// which memory may depend; `None`: any of them.
 pub(super) fn survey<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     selected: usize,
     relevant: Option<&BTreeSet<String>>,
-    came_to: &dyn Fn(&Scenario) -> Option<Weighed>,
+    usage: &dyn Fn(&Scenario) -> Option<Estimate>,
 ) -> Option<ScenarioTable> {
     let scenarios = scenarios(db, unit);
-    let came_to = came_to_each(db, scenarios, relevant, came_to);
-    if came_to.is_empty() {
+    let usage = usage_of_each(db, scenarios, relevant, usage);
+    if usage.is_empty() {
         return None;
     }
-    let rows = scenarios.iter().zip(came_to).enumerate();
-    let row = |(index, (scenario, weighed)): (usize, (&Scenario, Weighed))| ScenarioRow {
+    let rows = scenarios.iter().zip(usage).enumerate();
+    let row = |(index, (scenario, estimate)): (usize, (&Scenario, Estimate))| ScenarioRow {
         index,
         scenario: scenario.clone(),
-        came_to: weighed.came_to,
+        usage: estimate.usage,
     };
     let mut rows: Vec<ScenarioRow> = rows.map(row).collect();
-    let count = |verdict| rows.iter().filter(|row| row.came_to.verdict == verdict).count();
+    let count = |verdict| rows.iter().filter(|row| row.usage.verdict == verdict).count();
     let fits = count(Verdict::Fits);
     let fits = (fits, fits + count(Verdict::Exceeds));
-    let known = || rows.iter().filter(|row| matches!(row.came_to.verdict, Verdict::Fits | Verdict::Exceeds));
-    let all = |of: fn(&CameTo) -> (u64, Option<u64>)| {
-        let each = known().map(|row| of(&row.came_to)).map(|(low, high)| Some((low, high?)));
+    let known = || rows.iter().filter(|row| matches!(row.usage.verdict, Verdict::Fits | Verdict::Exceeds));
+    let all = |of: fn(&MemoryUsage) -> (u64, Option<u64>)| {
+        let each = known().map(|row| of(&row.usage)).map(|(low, high)| Some((low, high?)));
         each.reduce(|one, other| one.zip(other).map(|(one, other)| (one.0.min(other.0), one.1.max(other.1)))).flatten()
     };
     let (smem, tmem) = (all(|it| it.smem), all(|it| it.tmem));
-    let elements = distinct(known().map(|row| &row.came_to.elements));
+    let elements = distinct(known().map(|row| &row.usage.elements));
     let refused = count(Verdict::Refused);
     let is_cut = scenarios.len() >= scenario::MOST_SCENARIOS || rows.len() < scenarios.len();
-    rows.sort_by_key(|row| match row.came_to.verdict {
-        Verdict::Exceeds => (false, std::cmp::Reverse((row.came_to.tmem.0, row.came_to.smem.0))),
+    rows.sort_by_key(|row| match row.usage.verdict {
+        Verdict::Exceeds => (false, std::cmp::Reverse((row.usage.tmem.0, row.usage.smem.0))),
         _ => (true, std::cmp::Reverse((0, 0))),
     });
     // The one in force has a row, however many do not fit.
@@ -197,15 +197,15 @@ pub(super) fn survey<'db>(
 }
 
 /// The memory of a kernel under each scenario, until the budget is spent; empty if there is no kernel.
-pub(super) fn came_to_each(
+pub(super) fn usage_of_each(
     db: &dyn salsa::Database,
     scenarios: &[Scenario],
     relevant: Option<&BTreeSet<String>>,
-    came_to: &dyn Fn(&Scenario) -> Option<Weighed>,
-) -> Vec<Weighed> {
-    let mut found: Vec<Weighed> = Vec::new();
+    usage: &dyn Fn(&Scenario) -> Option<Estimate>,
+) -> Vec<Estimate> {
+    let mut found: Vec<Estimate> = Vec::new();
     // Scenarios that differ in nothing that memory depends on come to the same.
-    let mut known: FxHashMap<u64, Vec<(Footing<'_>, Weighed)>> = FxHashMap::default();
+    let mut known: FxHashMap<u64, Vec<(Footing<'_>, Estimate)>> = FxHashMap::default();
     // What was found out before the budget is used up counts.
     let _ = within(config(db).limits, || {
         for scenario in scenarios {
@@ -214,7 +214,7 @@ pub(super) fn came_to_each(
             let result = match alike.iter().find(|(other, _)| *other == footing) {
                 Some((_, result)) => result.clone(),
                 None => {
-                    let Some(result) = came_to(scenario) else { return };
+                    let Some(result) = usage(scenario) else { return };
                     alike.push((footing, result.clone()));
                     result
                 }

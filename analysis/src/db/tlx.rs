@@ -18,7 +18,7 @@ use tilefit_python::work::{self, Failure, within};
 use super::devices::device_of_others;
 use super::jit::least;
 use super::passed_on::imports;
-use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
+use super::scenario_tables::{MemoryUsage, SURVEYED_FOR_ONE, ScenarioTable, survey};
 use super::scenarios::{calls_in, is_jit, jit_functions, launch_values, scenarios};
 use super::scope::UnitScope;
 use super::traced::{TracedKernel, traced};
@@ -42,7 +42,7 @@ pub(crate) struct TlxKernel {
 pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
     let kernel = tlx_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let relevant = relevant_params(db, unit);
-    survey(db, unit, kernel.selected, Some(&relevant), &|scenario| tlx_came_to(db, unit, scenario).map(Into::into))
+    survey(db, unit, kernel.selected, Some(&relevant), &|scenario| tlx_usage(db, unit, scenario).map(Into::into))
 }
 
 const FAILED_ASSERT: &str = "a `static_assert` fails, so the compiler refuses the kernel";
@@ -56,7 +56,11 @@ pub(super) fn relevant_params<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>
 }
 
 /// What the kernel comes to under a scenario.
-pub(super) fn tlx_came_to<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, scenario: &Scenario) -> Option<CameTo> {
+pub(super) fn tlx_usage<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    scenario: &Scenario,
+) -> Option<MemoryUsage> {
     let scope = UnitScope::new(db, unit);
     let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), config(db));
     let device = device_of_others(db, unit.file(db)).0;
@@ -75,7 +79,7 @@ pub(super) fn tlx_came_to<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, sc
         }
     };
     let refusal = kernel.contradiction.map(|at| Note { at: Origin::Expr(at), reason: Reason::new(FAILED_ASSERT) });
-    Some(CameTo { refusal, ..CameTo::on(plan.arch, smem, tmem, kernel.contradiction.is_some()) })
+    Some(MemoryUsage { refusal, ..MemoryUsage::on(plan.arch, smem, tmem, kernel.contradiction.is_some()) })
 }
 
 /// The least bytes and columns that a kernel takes whatever the options are that its plan assumes; `None` where that is not known.
@@ -83,7 +87,7 @@ pub(super) fn tlx_came_to<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, sc
 pub(crate) fn tlx_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<(u64, u64)> {
     let kernel = tlx_kernel(db, unit).as_ref()?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
-    least(&scenario, kernel.traced.as_ref()?, &|scenario| tlx_came_to(db, unit, scenario))
+    least(&scenario, kernel.traced.as_ref()?, &|scenario| tlx_usage(db, unit, scenario))
 }
 
 /// The parameters that need values before all sizes of a kernel are known, each with an example.

@@ -93,7 +93,7 @@ pub(super) fn traced<'db>(
     let ast = syntax(db, unit);
     let function = scenario::function(ast)?;
     let launch = Launch { specs, ..launch(db, unit, scenario, arch, compiler, dialect) };
-    let around = Around::new(db, unit);
+    let around = NameResolver::new(db, unit);
     let name_origin = Origin::Expr(function.name);
     let stages = i64::from(scenario.num_stages.unwrap_or(if arch.is_amd() { 2 } else { 3 }));
     let doubts: Vec<Reason> = unheard_of(scenario).collect();
@@ -291,13 +291,13 @@ fn launch<'db>(
 }
 
 /// What the functions that are followed see, each from its own place.
-struct Around<'db> {
+struct NameResolver<'db> {
     scopes: RefCell<Vec<UnitScope<'db>>>,
 }
 
-impl<'db> Around<'db> {
+impl<'db> NameResolver<'db> {
     fn new(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Self {
-        Around { scopes: RefCell::new(vec![UnitScope::new(db, unit)]) }
+        NameResolver { scopes: RefCell::new(vec![UnitScope::new(db, unit)]) }
     }
 
     fn scope(&self, home: Home) -> Option<UnitScope<'db>> {
@@ -369,7 +369,7 @@ impl<'db> Around<'db> {
     }
 }
 
-impl Environment for Around<'_> {
+impl Environment for NameResolver<'_> {
     fn definition(&self, home: Home, name: &str) -> Option<Definition> {
         let scope = self.scope(home)?;
         let (db, file) = (scope.db, scope.unit.file(scope.db));

@@ -79,10 +79,10 @@ struct Group {
 }
 
 fn groups(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Group> {
-    let standing = context.standing(placed.unit);
+    let declared = context.declared(placed.unit);
     let mut groups = Vec::new();
     let mut next = 0;
-    for here in standing.chunk_by(|a, b| placed.range(a.at) == placed.range(b.at)) {
+    for here in declared.chunk_by(|a, b| placed.range(a.at) == placed.range(b.at)) {
         groups.push(Group { range: placed.range(here[0].at), kernels: next..next + here.len() });
         next += here.len();
     }
@@ -178,9 +178,9 @@ pub(crate) fn spoken(context: &Context<'_>, lens: CodeLens, edited: Option<usize
     let at = TextRange::empty(lens.range.start);
     let placed = context.units_in(at).find(|placed| of_unit(context, placed).contains(&lens))?;
     let Group { kernels, .. } = group_of(context, &placed, &lens)?;
-    let standing = context.standing(placed.unit);
-    let names: Vec<&str> = standing[kernels].iter().map(|kernel| kernel.name).collect();
-    let kernels = context.qualified_name(placed.unit, &format!("{} of {}", names.join(", "), standing.len()));
+    let declared = context.declared(placed.unit);
+    let names: Vec<&str> = declared[kernels].iter().map(|kernel| kernel.name).collect();
+    let kernels = context.qualified_name(placed.unit, &format!("{} of {}", names.join(", "), declared.len()));
     Some(Spoken { kernels, unfinished: unfinished(context, &placed, edited) })
 }
 

@@ -105,7 +105,7 @@ pub(crate) fn configurations(context: &Context<'_>) -> Vec<KernelConfigurations>
 
 pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<KernelConfigurations> {
     let table = db::configurations_of(context.db, placed.unit).as_ref()?;
-    let standing = context.standing(placed.unit).into_iter().next()?;
+    let declared = context.declared(placed.unit).into_iter().next()?;
     let names = differing(table);
     let view = |row: &Configuration, selected: bool, possible: bool| ConfigurationView {
         values: names.iter().map(|name| (name.clone(), value_of(&row.scenario, name).unwrap_or_default())).collect(),
@@ -127,9 +127,9 @@ pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<
     let summary: Vec<String> =
         devices.iter().enumerate().map(|(nth, device)| fitting(&configurations, nth, device)).collect();
     Some(KernelConfigurations {
-        kernel: context.qualified_name(placed.unit, standing.name),
+        kernel: context.qualified_name(placed.unit, declared.name),
         cell: context.cell(placed.start),
-        line: context.line(placed.range(standing.at).start),
+        line: context.line(placed.range(declared.at).start),
         devices,
         summary: summary.join("; "),
         assumes: assumes(context, placed),
@@ -168,19 +168,19 @@ pub(super) fn on_device(
     row: &Configuration,
     device: usize,
 ) -> Option<OnDevice> {
-    let (arch, came_to) = (table.devices[device], row.cells[device].as_ref()?);
-    let (low, high) = bounds(came_to.smem, arch.smem());
+    let (arch, usage) = (table.devices[device], row.cells[device].as_ref()?);
+    let (low, high) = bounds(usage.smem, arch.smem());
     let mut on = OnDevice {
         low,
         high,
         capacity: arch.smem(),
-        columns: came_to.tmem.0,
-        verdict: came_to.verdict.name(),
-        reason: match &came_to.refusal {
+        columns: usage.tmem.0,
+        verdict: usage.verdict.name(),
+        reason: match &usage.refusal {
             Some(refusal) => Some(refused(context, placed, refusal)),
-            None => came_to.reason.as_ref().map(Reason::to_string),
+            None => usage.reason.as_ref().map(Reason::to_string),
         },
-        needs: came_to.reason.as_ref().and_then(Reason::remedy).map(|remedy| remedy.param().to_owned()),
+        needs: usage.reason.as_ref().and_then(Reason::remedy).map(|remedy| remedy.param().to_owned()),
         blocks: None,
         confirmed: false,
         predicted: None,
@@ -190,16 +190,16 @@ pub(super) fn on_device(
         && let Some(Under { question, is_example }) = db::question_under(context.db, placed.unit, &row.scenario, arch)
         && let Some(answer) = answers.to(&question)
     {
-        let prediction = || Prediction { low: on.low, high: on.high, columns: came_to.tmem, verdict: on.verdict };
+        let prediction = || Prediction { low: on.low, high: on.high, columns: usage.tmem, verdict: on.verdict };
         match &answer.outcome {
             Outcome::Shared(plan) => {
                 let is_said =
                     |used: u64, (low, high): (u64, Option<u64>)| used >= low && high.is_none_or(|high| used <= high);
-                let agrees = is_said(plan.shared, came_to.smem)
-                    && (arch.tmem() == 0 || is_said(plan.tensor_columns, came_to.tmem))
-                    && came_to.verdict != Verdict::Refused;
+                let agrees = is_said(plan.shared, usage.smem)
+                    && (arch.tmem() == 0 || is_said(plan.tensor_columns, usage.tmem))
+                    && usage.verdict != Verdict::Refused;
                 // An example says nothing of what else may be given, but that it is wrong to rule it out.
-                if agrees && is_example && !came_to.is_exact() {
+                if agrees && is_example && !usage.is_exact() {
                     return Some(with_blocks(on, arch));
                 }
                 on.predicted = (!agrees).then(prediction);
@@ -210,7 +210,7 @@ pub(super) fn on_device(
                 on.reason = None;
             }
             Outcome::Failed { error } if error.kind == FailureKind::Refused => {
-                let agrees = came_to.verdict == Verdict::Refused;
+                let agrees = usage.verdict == Verdict::Refused;
                 if agrees || !is_example {
                     on.predicted = (!agrees).then(prediction);
                     on.confirmed = agrees;

@@ -284,7 +284,7 @@ fn add_slips(here: &mut Vec<Diagnostic>, context: &Context<'_>, placed: &PlacedU
     let slips = echoes::Slips { unparsed: &unparsed, unknown };
     let echoes = echoes::Echoes::of(db::syntax(context.db, placed.unit), &placed.spans, text, slips);
     // What is said at the name of a kernel is said of all of it.
-    let names: Vec<TextRange> = context.standing(placed.unit).iter().map(|kernel| placed.range(kernel.at)).collect();
+    let names: Vec<TextRange> = context.declared(placed.unit).iter().map(|kernel| placed.range(kernel.at)).collect();
     let follows = |said: &Diagnostic| match said.code {
         Code::SyntaxError => false,
         Code::NotModelled => names.contains(&said.range) || echoes.has(within(said.range)),

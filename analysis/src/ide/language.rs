@@ -51,20 +51,20 @@ pub(crate) trait Language: Sync {
     fn claims(&self, context: &Context<'_>, unit: Unit<'_>) -> bool;
 
     /// The kernels whose text a unit is; nothing is planned for it.
-    fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>>;
+    fn declared<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<KernelDeclaration<'db>>;
 
-    /// What is known of the kernels of a unit, in the order of [`standing`](Language::standing). One that stands there may come to
+    /// Views of the kernels of a unit, in the order of [`declared`](Language::declared). One that is declared may come to
     /// several, such as for the two cores.
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<View<'db>>;
 
-    /// Views of the kernels in `standing`, one list per kernel; kernels without a view are omitted.
-    fn kernels_of<'db>(&self, context: &Context<'db>, unit: Unit<'db>, standing: Range<usize>) -> Vec<Vec<View<'db>>>;
+    /// Views of the kernels in `declared`, one list per kernel; kernels without a view are omitted.
+    fn kernels_of<'db>(&self, context: &Context<'db>, unit: Unit<'db>, declared: Range<usize>) -> Vec<Vec<View<'db>>>;
 
     /// What the kernels of a unit would come to under other settings.
     fn kernels_under<'db>(&self, context: &Context<'db>, unit: Unit<'db>, config: &'db Config) -> Vec<View<'db>>;
 
     /// The compiler's dumps of some of those that stand there; without dumps, nothing is planned.
-    fn dumps<'db>(&self, context: &Context<'db>, unit: Unit<'db>, standing: Range<usize>) -> Vec<&'db Dumped<'db>>;
+    fn dumps<'db>(&self, context: &Context<'db>, unit: Unit<'db>, declared: Range<usize>) -> Vec<&'db Dumped<'db>>;
 
     /// Whether there is C++ of the kernels of a unit; nothing is planned for it.
     fn generates_code(&self, context: &Context<'_>, unit: Unit<'_>) -> bool;
@@ -95,7 +95,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static dyn Language> {
 }
 
 /// A kernel by its name.
-pub(crate) struct Standing<'db> {
+pub(crate) struct KernelDeclaration<'db> {
     pub(crate) name: &'db str,
     /// Of the name.
     pub(crate) at: Origin,

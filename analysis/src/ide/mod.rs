@@ -75,7 +75,7 @@ pub use symbols::{Symbol, SymbolKind};
 use crate::db::{self, Dumped, Outcome, Planned, SourceFile, Unit};
 use crate::project::Config;
 
-use language::{Language, Standing, View};
+use language::{KernelDeclaration, Language, View};
 
 /// One file of a snapshot, as the features see it.
 pub(crate) struct Context<'db> {
@@ -170,8 +170,8 @@ impl<'db> Context<'db> {
     }
 
     /// The kernels whose text a unit is; nothing is planned for it.
-    pub(crate) fn standing(&self, unit: Unit<'db>) -> Vec<Standing<'db>> {
-        self.language(unit).standing(self, unit)
+    pub(crate) fn declared(&self, unit: Unit<'db>) -> Vec<KernelDeclaration<'db>> {
+        self.language(unit).declared(self, unit)
     }
 
     /// The kernels of a unit that are laid out in memory, one way or another.

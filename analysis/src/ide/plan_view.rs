@@ -6,7 +6,7 @@ use serde::Serialize;
 use tilefit_pypto::coverage::Mark;
 use tilefit_syntax::TextRange;
 
-use crate::db::CameTo;
+use crate::db::MemoryUsage;
 
 use super::confirmation::{self, Confirmation};
 use super::diagnostics::configured;
@@ -239,13 +239,13 @@ pub struct ScenarioView {
     pub selected: bool,
     /// The same with its bounds.
     #[serde(skip)]
-    pub(crate) came_to: CameTo,
+    pub(crate) usage: MemoryUsage,
 }
 
 impl ScenarioView {
     /// Bytes of shared memory and columns of tensor memory: `98304`, `65536–98304`, `≥ 65536`; nothing where nothing is known.
     pub fn amounts(&self) -> [String; 2] {
-        [self.came_to.smem, self.came_to.tmem].map(formatting::between)
+        [self.usage.smem, self.usage.tmem].map(formatting::between)
     }
 }
 

@@ -27,7 +27,7 @@ pub enum SymbolKind {
 pub(crate) fn kernel_names(context: &Context<'_>) -> Vec<(String, TextRange)> {
     let mut names = Vec::new();
     for placed in context.units() {
-        for kernel in context.standing(placed.unit) {
+        for kernel in context.declared(placed.unit) {
             let name = (context.qualified_name(placed.unit, kernel.name), placed.range(kernel.at));
             if names.last() != Some(&name) {
                 names.push(name);

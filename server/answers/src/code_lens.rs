@@ -16,18 +16,18 @@ use crate::view::View;
 /// Of more lenses than this only the places are told; what they say, the client asks for when it shows them.
 const AT_ONCE: usize = 64;
 
-/// Kinds by their number in [`Untold`].
+/// Kinds by their number in [`Unresolved`].
 const KINDS: [LensKind; 3] = [LensKind::MemoryMap, LensKind::GeneratedCode, LensKind::Dump];
 
 /// The `data` of a lens without a command: the document and its version, the kind, and which of those of its kind at its place. A tuple, since
 /// a large file has many.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Untold(Uri, i32, usize, usize);
+pub struct Unresolved(Uri, i32, usize, usize);
 
-impl Untold {
+impl Unresolved {
     /// What was left out of a lens, if anything was.
-    pub fn of(lens: &CodeLens) -> Option<Untold> {
-        Untold::deserialize(lens.data.as_ref()?).ok()
+    pub fn of(lens: &CodeLens) -> Option<Unresolved> {
+        Unresolved::deserialize(lens.data.as_ref()?).ok()
     }
 
     pub fn uri(&self) -> &Uri {
@@ -84,15 +84,15 @@ pub fn code_lenses(view: &View) -> Cancellable<Option<Vec<CodeLens>>> {
             return Ok(told(view, range, lens)?.filter(has_title));
         }
         let kind = KINDS.iter().position(|kind| *kind == lens.kind).unwrap_or_default();
-        let untold = Untold(view.uri.clone(), view.version, kind, lens.nth);
-        Ok(Some(CodeLens { range, command: None, data: Some(json!(untold)) }))
+        let unresolved = Unresolved(view.uri.clone(), view.version, kind, lens.nth);
+        Ok(Some(CodeLens { range, command: None, data: Some(json!(unresolved)) }))
     };
     lenses.into_iter().filter_map(|lens| answer(lens).transpose()).collect::<Cancellable<_>>().map(Some)
 }
 
 /// What a lens says. One of an older version of the document has been overtaken; one that is gone stays as it is.
-pub fn resolve_code_lens(view: &View, range: Range, untold: &Untold) -> Cancellable<Option<CodeLens>> {
-    let &Untold(_, version, kind, nth) = untold;
+pub fn resolve_code_lens(view: &View, range: Range, unresolved: &Unresolved) -> Cancellable<Option<CodeLens>> {
+    let &Unresolved(_, version, kind, nth) = unresolved;
     if version != view.version {
         return Err(Cancelled);
     }

@@ -14,16 +14,16 @@ use crate::view::View;
 
 /// The `data` of a hint that has more to it.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Untold {
+pub struct Unresolved {
     uri: Uri,
     version: i32,
     key: HintKey,
 }
 
-impl Untold {
+impl Unresolved {
     /// What was left out of a hint, if anything was.
-    pub fn of(hint: &InlayHint) -> Option<Untold> {
-        Untold::deserialize(hint.data.as_ref()?).ok()
+    pub fn of(hint: &InlayHint) -> Option<Unresolved> {
+        Unresolved::deserialize(hint.data.as_ref()?).ok()
     }
 
     pub fn uri(&self) -> &Uri {
@@ -33,8 +33,8 @@ impl Untold {
 
 pub fn inlay_hints(view: &View, range: Range, shows: Shows) -> Cancellable<Option<Vec<InlayHint>>> {
     let hints = view.analysis.inlay_hints(view.file, view.text_range(range))?;
-    let untold = |key| Untold { uri: view.uri.clone(), version: view.version, key };
-    let data = |key: Option<HintKey>| key.filter(|_| shows.resolves_hints).map(|key| json!(untold(key)));
+    let unresolved = |key| Unresolved { uri: view.uri.clone(), version: view.version, key };
+    let data = |key: Option<HintKey>| key.filter(|_| shows.resolves_hints).map(|key| json!(unresolved(key)));
     let here = hints.into_iter().filter(|hint| view.has(hint.offset));
     let hints = here.map(|hint| InlayHint {
         position: view.position(hint.offset),
@@ -50,12 +50,12 @@ pub fn inlay_hints(view: &View, range: Range, shows: Shows) -> Cancellable<Optio
 }
 
 /// Adds what there is to a hint. One of an older version of the document has been overtaken.
-pub fn resolve_inlay_hint(view: &View, mut hint: InlayHint, untold: &Untold) -> Cancellable<InlayHint> {
-    if untold.version != view.version {
+pub fn resolve_inlay_hint(view: &View, mut hint: InlayHint, unresolved: &Unresolved) -> Cancellable<InlayHint> {
+    if unresolved.version != view.version {
         return Err(Cancelled);
     }
     let offset = view.offset(hint.position);
-    let Some(details) = view.analysis.hint_details(view.file, offset, untold.key)? else { return Ok(hint) };
+    let Some(details) = view.analysis.hint_details(view.file, offset, unresolved.key)? else { return Ok(hint) };
     let HintDetails { label, markdown, link } = details;
     let tooltip = convert::markup(markdown, convert::Shown::AsMarkdown);
     hint.label = InlayHintLabel::LabelParts(parts(view, &label, link, &tooltip));

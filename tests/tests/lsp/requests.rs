@@ -118,17 +118,17 @@ fn lenses_of_a_large_file_say_what_those_of_small_ones_say() {
         };
     let told = lenses(&mut client);
     client.change(URI, 2, json!([{ "text": large }]));
-    let untold = lenses(&mut client);
-    assert!(untold.len() > told.len() && untold.iter().all(|lens| lens["command"].is_null()), "{untold:?}");
-    for (told, untold) in told.iter().zip(&untold) {
-        assert_eq!(Ok(told), client.request("codeLens/resolve", untold.clone()).as_ref());
+    let unresolved = lenses(&mut client);
+    assert!(unresolved.len() > told.len() && unresolved.iter().all(|lens| lens["command"].is_null()), "{unresolved:?}");
+    for (told, unresolved) in told.iter().zip(&unresolved) {
+        assert_eq!(Ok(told), client.request("codeLens/resolve", unresolved.clone()).as_ref());
         assert_eq!(Ok(told), client.request("codeLens/resolve", told.clone()).as_ref(), "there is no more to it");
     }
-    let mut gone = untold[0].clone();
+    let mut gone = unresolved[0].clone();
     gone["range"] = range(0, 0, 0, 1);
     assert_eq!(client.request("codeLens/resolve", gone.clone()), Ok(gone));
     client.change(URI, 3, json!([{ "range": range(0, 0, 0, 0), "text": "\n" }]));
-    let overtaken = client.request("codeLens/resolve", untold[0].clone()).expect_err("it is of another version");
+    let overtaken = client.request("codeLens/resolve", unresolved[0].clone()).expect_err("it is of another version");
     assert_eq!(overtaken["code"], -32801);
 }
 

@@ -84,14 +84,14 @@ impl Tracer<'_> {
             );
         }
         let id = self.given(frame, param.name, Type::Scalar { bits: 32 });
-        self.untold.insert(id, name.into());
+        self.of_untyped.insert(id, name.into());
         self.note_argument(id, name);
-        Value::Scalar(Scalar { id, dtype: Dtype::UNTOLD })
+        Value::Scalar(Scalar { id, dtype: Dtype::UNTYPED })
     }
 
     /// An argument of which nothing is known turns out to be no number. Returns what its author has to say.
     pub(super) fn no_number(&mut self, value: ValueId, example: &'static str) -> Reason {
-        let Some(name) = self.untold.get(&value).cloned() else {
+        let Some(name) = self.of_untyped.get(&value).cloned() else {
             return Reason::new("what a pointer leads to is not known");
         };
         self.is_no_number(value, &name, example);
@@ -105,7 +105,7 @@ impl Tracer<'_> {
 
     /// Of a value that is one of some others, depending on a branch or a round: where one is an argument of which nothing is known, so is it.
     pub(super) fn is_one_of(&mut self, value: ValueId, others: &[ValueId]) {
-        for names in [&mut self.untold, &mut self.led, &mut self.counts_from] {
+        for names in [&mut self.of_untyped, &mut self.led, &mut self.counts_from] {
             if let Some(name) = others.iter().find_map(|other| names.get(other)).cloned() {
                 names.insert(value, name);
             }
@@ -115,8 +115,8 @@ impl Tracer<'_> {
     /// The element type of a number, or of what a pointer leads to.
     pub(super) fn scalar_type(&mut self, scalar: &Scalar) -> Result<Dtype, Reason> {
         match scalar.dtype {
-            Dtype::UNTOLD if self.launch.dialect == Dialect::Triton => Ok(self.any()),
-            Dtype::UNTOLD => Err(self.no_number(scalar.id, "bf16")),
+            Dtype::UNTYPED if self.launch.dialect == Dialect::Triton => Ok(self.any()),
+            Dtype::UNTYPED => Err(self.no_number(scalar.id, "bf16")),
             dtype => Ok(dtype),
         }
     }
@@ -124,7 +124,7 @@ impl Tracer<'_> {
     /// The element type of what a pointer leads to, on which the bytes of a block hang; why it is not known.
     pub(super) fn led_to(&mut self, pointer: &Scalar) -> Result<Dtype, Reason> {
         match pointer.dtype {
-            Dtype::UNTOLD => Err(self.no_number(pointer.id, "bf16")),
+            Dtype::UNTYPED => Err(self.no_number(pointer.id, "bf16")),
             dtype if dtype.is_pointer() && dtype != Dtype::POINTER_TO_ANY => Ok(dtype.element()),
             _ => match self.led.get(&pointer.id).cloned() {
                 // One that is counted on from an argument.
@@ -156,7 +156,7 @@ impl Tracer<'_> {
             _ => return None,
         };
         let name = match of {
-            Dtype::UNTOLD => self.untold.get(&id)?.clone(),
+            Dtype::UNTYPED => self.of_untyped.get(&id)?.clone(),
             Dtype::ANY => self.counts_from.get(&id)?.clone(),
             _ => return None,
         };
@@ -174,7 +174,7 @@ impl Tracer<'_> {
         let (Value::Tensor(Tensor { id, .. }) | Value::Scalar(Scalar { id, .. })) = frame.names.get(*name)? else {
             return None;
         };
-        self.led.get(id).or_else(|| self.untold.get(id)).cloned()
+        self.led.get(id).or_else(|| self.of_untyped.get(id)).cloned()
     }
 
     /// Why the element type of an operand of a product is not known; `None` where both are, or no argument can say it. One that an operand is

@@ -295,7 +295,7 @@ impl Tracer<'_> {
                 None => unknown(format!("`{}` has no `{name}`", class.name)),
             },
             Value::Scalar(scalar)
-                if scalar.dtype == Dtype::UNTOLD
+                if scalar.dtype == Dtype::UNTYPED
                     && matches!(name, "load" | "store" | "gather" | "scatter" | "element_ty") =>
             {
                 let reason = self.no_number(scalar.id, "fp16[64,64]");

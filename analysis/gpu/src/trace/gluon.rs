@@ -1124,7 +1124,7 @@ impl Tracer<'_> {
     pub(super) fn untold_pointer(&mut self, pointer: &Value) -> Option<Reason> {
         match pointer {
             Value::Scalar(Scalar { id, dtype }) | Value::Tensor(Tensor { id, dtype, .. })
-                if *dtype == Dtype::UNTOLD =>
+                if *dtype == Dtype::UNTYPED =>
             {
                 Some(self.no_number(*id, "bf16"))
             }

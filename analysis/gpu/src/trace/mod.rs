@@ -272,7 +272,7 @@ impl<'a> Tracer<'a> {
             numbers: Vec::new(),
             axes: Vec::new(),
             is_overlapped: false,
-            untold: FxHashMap::default(),
+            of_untyped: FxHashMap::default(),
             untyped: BTreeMap::new(),
             usual: BTreeMap::new(),
             led: FxHashMap::default(),
@@ -343,7 +343,7 @@ struct Tracer<'a> {
     /// The author asks for the loop around to be overlapped with itself.
     is_overlapped: bool,
     /// Untyped arguments, and what is computed from them, by the name of the argument.
-    untold: FxHashMap<ValueId, Rc<str>>,
+    of_untyped: FxHashMap<ValueId, Rc<str>>,
     /// Those of them that turned out to be no numbers, each with an example.
     untyped: BTreeMap<String, &'static str>,
     /// Those that an operand of a product is loaded through, with the element type that is usual there.
@@ -637,7 +637,7 @@ impl Tracer<'_> {
 
     /// The argument of unknown type that an integer is computed from, which is taken for one of 32 bits.
     fn number_of(&self, value: ValueId) -> Option<Rc<str>> {
-        self.untold.get(&value).or_else(|| self.counted.get(&value)).cloned()
+        self.of_untyped.get(&value).or_else(|| self.counted.get(&value)).cloned()
     }
 
     /// An operation with one result.

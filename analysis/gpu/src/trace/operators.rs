@@ -255,7 +255,7 @@ impl Tracer<'_> {
         }
         let dtype = match dtype.unwrap_or_else(|| self.arithmetic_type(values)) {
             // Nothing else is done to pointers.
-            Dtype::UNTOLD if !matches!(name, "add" | "sub" | "where") => Dtype::named("int32"),
+            Dtype::UNTYPED if !matches!(name, "add" | "sub" | "where") => Dtype::named("int32"),
             dtype => dtype,
         };
         let operands = self.operands(frame, at, values);
@@ -291,16 +291,16 @@ impl Tracer<'_> {
         if !is_zero {
             self.note_elementwise(id, name, (values, &operands), shape.as_deref(), dtype);
         }
-        if dtype == Dtype::UNTOLD
-            && let Some(name) = operands.iter().find_map(|operand| self.untold.get(operand)).cloned()
+        if dtype == Dtype::UNTYPED
+            && let Some(name) = operands.iter().find_map(|operand| self.of_untyped.get(operand)).cloned()
         {
-            self.untold.insert(id, name);
+            self.of_untyped.insert(id, name);
         }
         // A number that is loaded and added to an argument may count from where that leads to.
         if dtype == Dtype::ANY
             && name == "add"
             && let Some(name) =
-                operands.iter().find_map(|it| self.untold.get(it).or_else(|| self.counts_from.get(it))).cloned()
+                operands.iter().find_map(|it| self.of_untyped.get(it).or_else(|| self.counts_from.get(it))).cloned()
         {
             self.counts_from.insert(id, name);
         }
@@ -386,11 +386,11 @@ impl Tracer<'_> {
     fn arithmetic_type(&mut self, values: &[Value]) -> Dtype {
         let dtype = self.promoted(values);
         let is_short = dtype.is_floating() && dtype.bits == 16;
-        let untold = values.iter().find_map(|value| match value {
-            Value::Scalar(scalar) if scalar.dtype == Dtype::UNTOLD => self.untold.get(&scalar.id).cloned(),
+        let untyped = values.iter().find_map(|value| match value {
+            Value::Scalar(scalar) if scalar.dtype == Dtype::UNTYPED => self.of_untyped.get(&scalar.id).cloned(),
             _ => None,
         });
-        match untold.filter(|_| is_short && self.launch.dialect == Dialect::Triton) {
+        match untyped.filter(|_| is_short && self.launch.dialect == Dialect::Triton) {
             Some(name) => {
                 self.floats.insert(name);
                 Dtype::named("float32")
@@ -439,7 +439,7 @@ fn unchanged(op: BinaryOp, both: &[Value], dtype: Dtype) -> Option<&Value> {
         BinaryOp::Sub => number == 0 && !is_left,
         _ => false,
     };
-    let is_whole = !is.is_floating() && *is == dtype && ![Dtype::ANY, Dtype::UNTOLD].contains(is);
+    let is_whole = !is.is_floating() && *is == dtype && ![Dtype::ANY, Dtype::UNTYPED].contains(is);
     (is_neutral && is_whole).then_some(one)
 }
 
@@ -447,7 +447,7 @@ fn unchanged(op: BinaryOp, both: &[Value], dtype: Dtype) -> Option<&Value> {
 /// `triton/language/semantic.py`): neither is there for numbers of less than 32 bits, and `/` is not there for whole ones.
 fn quotient_type(op: BinaryOp, dtype: Dtype) -> Option<Dtype> {
     let is_short = dtype.is_floating() && dtype.bits < 32;
-    let is_whole = !dtype.is_floating() && !dtype.is_pointer() && ![Dtype::ANY, Dtype::UNTOLD].contains(&dtype);
+    let is_whole = !dtype.is_floating() && !dtype.is_pointer() && ![Dtype::ANY, Dtype::UNTYPED].contains(&dtype);
     let is_other = match op {
         BinaryOp::Div => is_short || is_whole,
         BinaryOp::Mod => is_short,
@@ -464,8 +464,8 @@ fn wider(one: Dtype, two: Dtype) -> Dtype {
     if one == Dtype::ANY || two == Dtype::ANY {
         return Dtype::ANY;
     }
-    if !one.is_floating() && !two.is_floating() && (one == Dtype::UNTOLD || two == Dtype::UNTOLD) {
-        return Dtype::UNTOLD;
+    if !one.is_floating() && !two.is_floating() && (one == Dtype::UNTYPED || two == Dtype::UNTYPED) {
+        return Dtype::UNTYPED;
     }
     let is = |name: &str| one.name == name || two.name == name;
     let is_float8 = one.is_float8() && two.is_float8();
@@ -473,8 +473,8 @@ fn wider(one: Dtype, two: Dtype) -> Dtype {
         _ if one == two => one,
         (false, false) if two.bits > one.bits => two,
         (false, false) => one,
-        (true, false) if two == Dtype::UNTOLD => one,
-        (false, true) if one == Dtype::UNTOLD => two,
+        (true, false) if two == Dtype::UNTYPED => one,
+        (false, true) if one == Dtype::UNTYPED => two,
         _ if is("float64") => Dtype::named("float64"),
         _ if is("float32") => Dtype::named("float32"),
         _ if is("float16") || is_float8 => Dtype::named("float16"),

@@ -35,7 +35,7 @@ impl Tracer<'_> {
             // Where a branch is not known that a name gets its value in, a constant may look like a number of the kernel.
             Some(Value::Scalar(_) | Value::Tensor(_))
                 if self.undecided.is_empty()
-                    && self.untold.is_empty()
+                    && self.of_untyped.is_empty()
                     && self.notes.is_empty()
                     && !self.compares_what_is_not_told(frame, expr) =>
             {
@@ -72,7 +72,7 @@ impl Tracer<'_> {
                         matches!(op, CompareOp::Is | CompareOp::IsNot | CompareOp::Eq | CompareOp::Ne)
                     };
                     let may_be_none =
-                        |value: &Value| matches!(value, Value::Scalar(Scalar { dtype: Dtype::UNTOLD, .. }));
+                        |value: &Value| matches!(value, Value::Scalar(Scalar { dtype: Dtype::UNTYPED, .. }));
                     if rest.iter().any(is_identity) && may_be_none(&self.value(frame, *left)) {
                         return true;
                     }
@@ -112,7 +112,9 @@ impl Tracer<'_> {
                 self.refuse(frame, at, Code::InvalidOperand, message);
             }
             Value::Scalar(_) | Value::Tensor(_)
-                if frame.loops > 0 && self.untold.is_empty() && bodies.iter().any(|body| returns(&frame.ast, body)) =>
+                if frame.loops > 0
+                    && self.of_untyped.is_empty()
+                    && bodies.iter().any(|body| returns(&frame.ast, body)) =>
             {
                 let message = "Triton has no `return` inside a `for` or a `while`".to_owned();
                 self.refuse(frame, at, Code::Rejected, message);
@@ -151,7 +153,7 @@ impl Tracer<'_> {
             _ => None,
         };
         let shapes = [shape(before), shape(behind)];
-        let is_known = |dtype: Dtype| ![Dtype::ANY, Dtype::UNTOLD, Dtype::POINTER_TO_ANY].contains(&dtype);
+        let is_known = |dtype: Dtype| ![Dtype::ANY, Dtype::UNTYPED, Dtype::POINTER_TO_ANY].contains(&dtype);
         let is_other_shape = match &shapes {
             [Some(one), Some(two)] => one != two,
             [None, None] => false,
@@ -200,10 +202,10 @@ impl Tracer<'_> {
 
     /// Whether two types differ, whatever the untyped numbers are.
     fn differ_surely(&self, one: Dtype, two: Dtype) -> bool {
-        let are_known = [one, two].iter().all(|it| ![Dtype::ANY, Dtype::UNTOLD].contains(it) && !it.is_pointer());
+        let are_known = [one, two].iter().all(|it| ![Dtype::ANY, Dtype::UNTYPED].contains(it) && !it.is_pointer());
         let class = |dtype: Dtype| (dtype.is_floating(), dtype.bits == 1);
         let is_open = match class(one) == class(two) && !one.is_floating() {
-            true => !self.untold.is_empty() || self.takes_numbers,
+            true => !self.of_untyped.is_empty() || self.takes_numbers,
             false => !self.floats.is_empty() || self.takes_numbers,
         };
         are_known && !is_open && one != two
@@ -236,7 +238,7 @@ impl Tracer<'_> {
         let verb = if is_load { "a load" } else { "a store" };
         if let Some(Value::Scalar(Scalar { dtype, .. }) | Value::Tensor(Tensor { dtype, .. })) = pointer
             && dtype.is_floating()
-            && ![Dtype::ANY, Dtype::UNTOLD].contains(dtype)
+            && ![Dtype::ANY, Dtype::UNTYPED].contains(dtype)
             && self.floats.is_empty()
             && !self.takes_numbers
         {
@@ -287,7 +289,7 @@ impl Tracer<'_> {
         });
         let is_told = self.launch.is_compiler_told && self.launch.hardware.compiler >= Compiler::V3_9;
         let is_counted = !dtype.is_floating() && (dtype.bits == 32 || !is_told);
-        let is_known = ![Dtype::ANY, Dtype::UNTOLD].contains(&dtype);
+        let is_known = ![Dtype::ANY, Dtype::UNTYPED].contains(&dtype);
         self.demand(frame, at, is_counted || !is_known, || {
             format!("`histogram` counts integers of 32 bits, and no `{dtype}`")
         });
@@ -309,9 +311,9 @@ impl Tracer<'_> {
             _ => None,
         };
         // The result of an untyped number may be a float.
-        let is_told = self.untold.is_empty() && self.undecided.is_empty() && !self.takes_numbers;
+        let is_told = self.of_untyped.is_empty() && self.undecided.is_empty() && !self.takes_numbers;
         let is_refused = |dtype: &Dtype| {
-            let is_known = ![Dtype::ANY, Dtype::UNTOLD].contains(dtype) && (dtype.is_floating() || is_told);
+            let is_known = ![Dtype::ANY, Dtype::UNTYPED].contains(dtype) && (dtype.is_floating() || is_told);
             is_known && !taken.contains(&dtype.name)
         };
         if let Some(dtype) = args.all().iter().filter_map(dtype_of).find(is_refused) {
@@ -394,7 +396,7 @@ fn returns(ast: &Ast, body: &[StmtId]) -> bool {
 
 /// Why the result of a product has no such type, or what it is added to has another shape or type.
 fn not_added(left: &Tensor, right: &Tensor, acc: Option<&Tensor>, asked: Option<Dtype>) -> Option<String> {
-    let is_known = |dtype: &Dtype| ![Dtype::ANY, Dtype::UNTOLD].contains(dtype);
+    let is_known = |dtype: &Dtype| ![Dtype::ANY, Dtype::UNTYPED].contains(dtype);
     let is_brief = |dtype: Dtype| dtype.name == "bfloat16";
     let of_result = asked.or(acc.map(|acc| acc.dtype));
     if left.dtype.is_floating() && is_known(&left.dtype) && of_result.is_some_and(is_brief) {
@@ -422,7 +424,7 @@ fn not_added(left: &Tensor, right: &Tensor, acc: Option<&Tensor>, asked: Option<
 /// too small for an instruction otherwise.
 fn not_multiplied(left: &Tensor, right: &Tensor, is_amd: bool) -> Option<String> {
     const MULTIPLIED: [&str; 6] = ["int8", "uint8", "float16", "bfloat16", "float32", "float64"];
-    let is_known = |dtype: &Dtype| ![Dtype::ANY, Dtype::UNTOLD].contains(dtype);
+    let is_known = |dtype: &Dtype| ![Dtype::ANY, Dtype::UNTYPED].contains(dtype);
     let is_multiplied = |dtype: &Dtype| dtype.is_float8() || MULTIPLIED.contains(&dtype.name);
     let (one, two) = (left.dtype, right.dtype);
     if let Some(other) = [one, two].iter().filter(|it| is_known(it)).find(|it| !is_multiplied(it)) {

@@ -49,7 +49,7 @@ impl Tracer<'_> {
                 Err(reason) => Value::Unknown(reason),
             },
             (Value::Tensor(tensor), "dtype" | "scalar")
-                if tensor.dtype == Dtype::UNTOLD && self.launch.dialect == Dialect::Triton =>
+                if tensor.dtype == Dtype::UNTYPED && self.launch.dialect == Dialect::Triton =>
             {
                 Value::Dtype(self.any())
             }
@@ -356,7 +356,7 @@ impl Tracer<'_> {
 
     pub(super) fn view_at(&mut self, frame: &Frame, expr: ExprId, value: &Value, index: &Value) -> Value {
         if let Value::Scalar(scalar) = index
-            && !matches!(scalar.dtype, Dtype::UNTOLD)
+            && !matches!(scalar.dtype, Dtype::UNTYPED)
             && scalar.dtype.name != "int32"
         {
             let message = format!("indices are int32, and this one is {}", scalar.dtype);

@@ -204,7 +204,7 @@ impl Tracer<'_> {
     /// An argument that stands where a descriptor belongs is no number.
     pub(super) fn takes_descriptor(&mut self, args: &Args) {
         for place in ["desc", "tensor_desc"] {
-            if let Some(&Value::Scalar(Scalar { id, dtype: Dtype::UNTOLD })) = args.get(0, place) {
+            if let Some(&Value::Scalar(Scalar { id, dtype: Dtype::UNTYPED })) = args.get(0, place) {
                 self.no_number(id, "fp16[64,64]");
             }
         }

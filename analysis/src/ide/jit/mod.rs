@@ -27,7 +27,8 @@ use super::cursor_context::Dialect;
 use super::diagnostics::{Diagnostic, found, not_modelled};
 use super::formatting;
 use super::language::{
-    self, Described, Hinted, KernelView, Language, Memory, Missing, Placement, Standing, Value, ValueKind, Values,
+    self, Described, Hinted, KernelDeclaration, KernelView, Language, Memory, Missing, Placement, Value, ValueKind,
+    Values,
 };
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
@@ -73,9 +74,9 @@ impl Language for Jit {
         db::jit_dialect(context.db, unit) == Some(self.of)
     }
 
-    fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>> {
+    fn declared<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<KernelDeclaration<'db>> {
         let jit = kernel(context, unit).into_iter();
-        jit.map(|jit| Standing { name: &jit.name, at: jit.traced.name_origin }).collect()
+        jit.map(|jit| KernelDeclaration { name: &jit.name, at: jit.traced.name_origin }).collect()
     }
 
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
@@ -86,10 +87,10 @@ impl Language for Jit {
         &self,
         context: &Context<'db>,
         unit: Unit<'db>,
-        standing: Range<usize>,
+        declared: Range<usize>,
     ) -> Vec<Vec<language::View<'db>>> {
         let kernels = self.kernels(context, unit).into_iter();
-        kernels.skip(standing.start).take(standing.len()).map(|kernel| vec![kernel]).collect()
+        kernels.skip(declared.start).take(declared.len()).map(|kernel| vec![kernel]).collect()
     }
 
     /// The targets and planners of other settings are PyPTO's.

@@ -7,7 +7,7 @@ use tilefit_gpu::scenario::Scenario;
 use tilefit_python::diagnostics::Code;
 use tilefit_python::eval::Constant;
 
-use crate::db::{self, CameTo, JitKernel, Unit, Verdict, Weighed};
+use crate::db::{self, Estimate, JitKernel, MemoryUsage, Unit, Verdict};
 use crate::ide::diagnostics::Diagnostic;
 use crate::ide::traced::lens::{self, InForce};
 use crate::ide::traced::scenarios::display;
@@ -19,17 +19,17 @@ const MOST_LINES: usize = 24;
 /// `at most 2 KiB of 227 KiB (sm_90) whatever BLOCK_SIZE is`, `fits sm_90 up to BLOCK_SIZE=8192`; `None` where nothing is open, nothing bounds it, or it
 /// takes no memory.
 pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_>) -> Option<String> {
-    let weighed = in_force(context, unit)?;
-    let (came_to, names) = (&weighed.came_to, names(weighed));
+    let estimate = in_force(context, unit)?;
+    let (usage, names) = (&estimate.usage, names(estimate));
     let open = format!("{} {}", formatting::listed(&names), if names.len() == 1 { "is" } else { "are" });
     let arch = kernel.arch;
-    let said = match (came_to.verdict, came_to.smem.1) {
+    let said = match (usage.verdict, usage.smem.1) {
         (Verdict::Fits, Some(0)) => return None,
-        (Verdict::Fits, Some(_)) => format!("{} whatever {open}", lens::bytes(kernel, came_to.smem)?),
+        (Verdict::Fits, Some(_)) => format!("{} whatever {open}", lens::bytes(kernel, usage.smem)?),
         (Verdict::Exceeds, _) => format!("exceeds {arch} whatever {open} ⚠"),
-        (Verdict::Depends | Verdict::Unknown, _) => match limit(weighed, &names) {
+        (Verdict::Depends | Verdict::Unknown, _) => match limit(estimate, &names) {
             Some(limit) => format!("fits {arch} up to {limit}"),
-            None => some_fit(kernel, weighed).or_else(|| either_way(kernel, weighed, &names, &open))?,
+            None => some_fit(kernel, estimate).or_else(|| either_way(kernel, estimate, &names, &open))?,
         },
         _ => return None,
     };
@@ -37,16 +37,16 @@ pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_
 }
 
 /// `fits sm_90 in 3 of 4 possible ways`, where all of them are known.
-fn some_fit(kernel: &InForce<'_>, weighed: &Weighed) -> Option<String> {
-    let count = |verdict| weighed.ways.iter().filter(|(_, came_to)| came_to.verdict == verdict).count();
-    let (fits, exceeds, all) = (count(Verdict::Fits), count(Verdict::Exceeds), weighed.ways.len());
+fn some_fit(kernel: &InForce<'_>, estimate: &Estimate) -> Option<String> {
+    let count = |verdict| estimate.ways.iter().filter(|(_, usage)| usage.verdict == verdict).count();
+    let (fits, exceeds, all) = (count(Verdict::Fits), count(Verdict::Exceeds), estimate.ways.len());
     (exceeds > 0 && fits + exceeds == all).then(|| format!("fits {} in {fits} of {all} possible ways", kernel.arch))
 }
 
 /// `16–352 KiB of 227 KiB whatever USE_BIAS is`. Whatever a flag or a type is, there are few ways; of numbers the largest would be of any size.
-fn either_way(kernel: &InForce<'_>, weighed: &Weighed, names: &[String], open: &str) -> Option<String> {
-    let has_number = |name: &String| weighed.ways.iter().any(|(way, _)| is_number(way, name));
-    let bytes = || lens::bytes(kernel, weighed.came_to.smem);
+fn either_way(kernel: &InForce<'_>, estimate: &Estimate, names: &[String], open: &str) -> Option<String> {
+    let has_number = |name: &String| estimate.ways.iter().any(|(way, _)| is_number(way, name));
+    let bytes = || lens::bytes(kernel, estimate.usage.smem);
     if names.iter().any(has_number) { None } else { Some(format!("{} whatever {open}", bytes()?)) }
 }
 
@@ -56,21 +56,21 @@ pub(super) fn too_wide(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &Jit
     if traced.untyped.is_empty() || !traced.is_device_told() {
         return None;
     }
-    let weighed = in_force(context, placed.unit)?;
-    let names = names(weighed);
-    let exceeding = weighed.ways.iter().filter(|(_, came_to)| came_to.verdict == Verdict::Exceeds);
-    let (way, came_to) = exceeding.max_by_key(|(_, came_to)| came_to.smem.0)?;
+    let estimate = in_force(context, placed.unit)?;
+    let names = names(estimate);
+    let exceeding = estimate.ways.iter().filter(|(_, usage)| usage.verdict == Verdict::Exceeds);
+    let (way, usage) = exceeding.max_by_key(|(_, usage)| usage.smem.0)?;
     // What else is open has its own rows in the table, and any number of them is too large.
-    if !names.iter().all(|name| traced.untyped.contains_key(name)) || came_to.smem.0 <= came_to.capacity.0 {
+    if !names.iter().all(|name| traced.untyped.contains_key(name)) || usage.smem.0 <= usage.capacity.0 {
         return None;
     }
     let types: Vec<String> = names.iter().map(|name| format!("`{name}` is {}", value(way, name))).collect();
     let message = format!(
         "the kernel may not fit: it needs {} bytes of shared memory if {}, which is not given; {} has {} a block",
-        came_to.smem.0,
+        usage.smem.0,
         types.join(" and "),
         traced.arch,
-        came_to.capacity.0
+        usage.capacity.0
     );
     let (range, code) = (placed.range(traced.name_origin), Code::MayNotFit);
     Some(Diagnostic { range, code, severity: code.severity(), message, related: Vec::new(), elsewhere: None })
@@ -79,40 +79,40 @@ pub(super) fn too_wide(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &Jit
 /// A table of what is possible, for a hover.
 pub(super) fn markdown(context: &Context<'_>, unit: Unit<'_>) -> String {
     let mut text = String::new();
-    let Some(weighed) = in_force(context, unit) else { return text };
-    let names = names(weighed);
+    let Some(estimate) = in_force(context, unit) else { return text };
+    let names = names(estimate);
     let heads: String = names.iter().map(|name| format!(" {name} |")).collect();
     let _ = writeln!(text, "\nNo value is known for {}; each possible value was tried:\n", names.join(", "));
     let _ = writeln!(text, "|{heads} SMEM | |\n|{}---|---|", "---|".repeat(names.len()));
-    for (way, came_to) in weighed.ways.iter().take(MOST_LINES) {
+    for (way, usage) in estimate.ways.iter().take(MOST_LINES) {
         let values: String = names.iter().map(|name| format!(" {} |", value(way, name))).collect();
-        let bytes = match came_to.smem {
+        let bytes = match usage.smem {
             (low, Some(high)) if low == high => high.to_string(),
             (low, Some(high)) => format!("{low}–{high}"),
             (low, None) => format!("≥ {low}"),
         };
-        let _ = writeln!(text, "|{values} {bytes} | {} |", came_to.verdict.name());
+        let _ = writeln!(text, "|{values} {bytes} | {} |", usage.verdict.name());
     }
-    if weighed.ways.len() > MOST_LINES {
-        let _ = writeln!(text, "\nand {} more; `tilefit configs` lists them.", weighed.ways.len() - MOST_LINES);
+    if estimate.ways.len() > MOST_LINES {
+        let _ = writeln!(text, "\nand {} more; `tilefit configs` lists them.", estimate.ways.len() - MOST_LINES);
     }
     text
 }
 
 /// Where something of the scenario in force is open and makes a difference.
-fn in_force<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db Weighed> {
-    db::weighed_in_force(context.db, unit).as_deref().filter(|weighed| !weighed.ways.is_empty())
+fn in_force<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db Estimate> {
+    db::estimate_in_force(context.db, unit).as_deref().filter(|estimate| !estimate.ways.is_empty())
 }
 
 /// What differs between the ways.
-fn names(weighed: &Weighed) -> Vec<String> {
-    let mut names: Vec<String> = weighed.ways.iter().flat_map(|(way, _)| way.values.keys().cloned()).collect();
+fn names(estimate: &Estimate) -> Vec<String> {
+    let mut names: Vec<String> = estimate.ways.iter().flat_map(|(way, _)| way.values.keys().cloned()).collect();
     names.extend(["num_stages", "num_warps"].map(str::to_owned));
     names.sort_unstable();
     names.dedup();
     names.retain(|name| {
-        let first = weighed.ways.first().map(|(way, _)| value(way, name));
-        weighed.ways.iter().any(|(way, _)| Some(value(way, name)) != first)
+        let first = estimate.ways.first().map(|(way, _)| value(way, name));
+        estimate.ways.iter().any(|(way, _)| Some(value(way, name)) != first)
     });
     names
 }
@@ -136,14 +136,14 @@ fn value(way: &Scenario, name: &str) -> String {
 }
 
 /// `BLOCK_SIZE=8192`, where that alone decides what fits.
-fn limit(weighed: &Weighed, names: &[String]) -> Option<String> {
+fn limit(estimate: &Estimate, names: &[String]) -> Option<String> {
     names.iter().find_map(|name| {
-        let number = |(way, _): &(Scenario, CameTo)| match way.values.get(name) {
+        let number = |(way, _): &(Scenario, MemoryUsage)| match way.values.get(name) {
             Some((Constant::Int(number), _)) => Some(*number),
             _ => None,
         };
         let of = |is: fn(Verdict) -> bool| {
-            let ways = weighed.ways.iter().filter(move |(_, came_to)| is(came_to.verdict));
+            let ways = estimate.ways.iter().filter(move |(_, usage)| is(usage.verdict));
             ways.map(number).collect::<Option<Vec<i64>>>()
         };
         let fits = of(|verdict| verdict == Verdict::Fits)?.into_iter().max()?;

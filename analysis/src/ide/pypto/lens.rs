@@ -14,8 +14,8 @@ pub(super) fn outcomes<'db>(
     unit: Unit<'db>,
     kernels: Range<usize>,
 ) -> Vec<Vec<(usize, &'db Outcome)>> {
-    let standing = db::source_kernel_ids(context.db, unit);
-    let count = |kernel: usize| match standing.get(kernel) {
+    let declared = db::source_kernel_ids(context.db, unit);
+    let count = |kernel: usize| match declared.get(kernel) {
         Some(&(host, index)) => db::planned(context.db, host, index).len(),
         None => 1,
     };

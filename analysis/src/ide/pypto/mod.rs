@@ -29,7 +29,9 @@ use crate::project::Config;
 
 use super::cursor_context::Dialect;
 use super::diagnostics::{self, Diagnostic};
-use super::language::{self, Amount, Described, Extent, Hinted, Language, Memory, Placement, Site, Standing, Values};
+use super::language::{
+    self, Amount, Described, Extent, Hinted, KernelDeclaration, Language, Memory, Placement, Site, Values,
+};
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit, code_actions};
@@ -55,15 +57,16 @@ impl Language for Pypto {
         true
     }
 
-    fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>> {
+    fn declared<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<KernelDeclaration<'db>> {
         let kernels = db::source_kernels(context.db, unit);
-        let standing: Vec<_> = kernels.map(|kernel| Standing { name: &kernel.name, at: kernel.name_origin }).collect();
-        if !standing.is_empty() {
-            return standing;
+        let declared: Vec<_> =
+            kernels.map(|kernel| KernelDeclaration { name: &kernel.name, at: kernel.name_origin }).collect();
+        if !declared.is_empty() {
+            return declared;
         }
         // Printed ones have a plan, which is only read.
         let plans = context.plans(unit).iter().filter_map(Outcome::plan);
-        plans.map(|plan| Standing { name: &plan.kernel, at: plan.name_origin }).collect()
+        plans.map(|plan| KernelDeclaration { name: &plan.kernel, at: plan.name_origin }).collect()
     }
 
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
@@ -75,10 +78,10 @@ impl Language for Pypto {
         &self,
         context: &Context<'db>,
         unit: Unit<'db>,
-        standing: Range<usize>,
+        declared: Range<usize>,
     ) -> Vec<Vec<language::View<'db>>> {
         let view = |(nth, outcome)| View::of(Cow::Borrowed(outcome), Some(nth), context.config());
-        let kernels = lens::outcomes(context, unit, standing).into_iter();
+        let kernels = lens::outcomes(context, unit, declared).into_iter();
         kernels.map(|outcomes| outcomes.into_iter().map(view).collect()).collect()
     }
 
@@ -92,8 +95,8 @@ impl Language for Pypto {
         outcomes.map(|outcome| View::of(Cow::Owned(outcome), None, config)).collect()
     }
 
-    fn dumps<'db>(&self, context: &Context<'db>, unit: Unit<'db>, standing: Range<usize>) -> Vec<&'db Dumped<'db>> {
-        lens::dumps(context, unit, standing)
+    fn dumps<'db>(&self, context: &Context<'db>, unit: Unit<'db>, declared: Range<usize>) -> Vec<&'db Dumped<'db>> {
+        lens::dumps(context, unit, declared)
     }
 
     fn generates_code(&self, context: &Context<'_>, unit: Unit<'_>) -> bool {

@@ -31,8 +31,8 @@ use super::code_actions::suggested_names;
 use super::cursor_context::Dialect;
 use super::diagnostics::{Diagnostic, found, not_modelled};
 use super::language::{
-    self, Amount, Described, Extent, Hinted, KernelView, Language, Memory, Missing, Placement, Site, Standing, Value,
-    ValueKind, Values,
+    self, Amount, Described, Extent, Hinted, KernelDeclaration, KernelView, Language, Memory, Missing, Placement, Site,
+    Value, ValueKind, Values,
 };
 use super::memory_map::Drawing;
 use super::plan_view::{AllocationView, Details, SpacePacking, SpecView, TilePlan};
@@ -63,9 +63,9 @@ impl Language for Tlx {
         kernel(context, unit).is_some()
     }
 
-    fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>> {
+    fn declared<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<KernelDeclaration<'db>> {
         let tlx = kernel(context, unit).into_iter();
-        tlx.map(|tlx| Standing { name: &tlx.kernel.name, at: tlx.kernel.name_origin }).collect()
+        tlx.map(|tlx| KernelDeclaration { name: &tlx.kernel.name, at: tlx.kernel.name_origin }).collect()
     }
 
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
@@ -76,10 +76,10 @@ impl Language for Tlx {
         &self,
         context: &Context<'db>,
         unit: Unit<'db>,
-        standing: Range<usize>,
+        declared: Range<usize>,
     ) -> Vec<Vec<language::View<'db>>> {
         let kernels = self.kernels(context, unit).into_iter();
-        kernels.skip(standing.start).take(standing.len()).map(|kernel| vec![kernel]).collect()
+        kernels.skip(declared.start).take(declared.len()).map(|kernel| vec![kernel]).collect()
     }
 
     /// The targets and planners of other settings are PyPTO's.

@@ -29,19 +29,10 @@ pub(in crate::ide) fn views(
         };
         let mut values: BTreeMap<_, _> = differing.iter().map(value).collect();
         values.extend(row.scenario.arch.map(|arch| ("arch".to_owned(), arch.to_string())));
-        let came_to = row.came_to.clone();
-        let (smem, tmem, verdict) = (came_to.smem.0, came_to.tmem.0, came_to.verdict.name());
-        let refusal = came_to.refusal.as_ref().map(|note| refused(context, placed, note));
-        ScenarioView {
-            index: row.index,
-            values,
-            smem,
-            tmem,
-            verdict,
-            refusal,
-            selected: row.index == selected,
-            came_to,
-        }
+        let usage = row.usage.clone();
+        let (smem, tmem, verdict) = (usage.smem.0, usage.tmem.0, usage.verdict.name());
+        let refusal = usage.refusal.as_ref().map(|note| refused(context, placed, note));
+        ScenarioView { index: row.index, values, smem, tmem, verdict, refusal, selected: row.index == selected, usage }
     };
     table.rows.iter().map(view).collect()
 }
@@ -93,7 +84,7 @@ pub(in crate::ide) fn markdown(
         known => writeln!(text, "\n{fits} of {first}{known} configurations that are known fit.{refusals}\n"),
     };
     // A GPU without tensor memory, or a kernel that takes none, has no column for it.
-    let has_columns = table.rows.iter().any(|row| row.came_to.tmem != (0, Some(0)));
+    let has_columns = table.rows.iter().any(|row| row.usage.tmem != (0, Some(0)));
     let (head, rule) = if has_columns { (" TMEM |", "---|") } else { ("", "") };
     let _ = writeln!(text, "| |{heads} SMEM |{head} |\n|---|{rules}---|{rule}---|");
     for (row, view) in table.rows.iter().zip(&views).take(MOST_LINES) {
@@ -106,11 +97,11 @@ pub(in crate::ide) fn markdown(
             Some(refusal) => writeln!(text, "| {number} |{values} | refused: {refusal} |"),
             None => {
                 let columns =
-                    if has_columns { format!(" {} |", formatting::between(row.came_to.tmem)) } else { String::new() };
+                    if has_columns { format!(" {} |", formatting::between(row.usage.tmem)) } else { String::new() };
                 writeln!(
                     text,
                     "| {number} |{values} {} |{columns} {} |",
-                    formatting::between(row.came_to.smem),
+                    formatting::between(row.usage.smem),
                     view.verdict
                 )
             }

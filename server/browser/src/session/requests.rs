@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tilefit_analysis::Cancellable;
 use tilefit_answers::requests::{Asker, Receiver, Request, receive};
-use tilefit_answers::{self as answers, UntoldHint, UntoldLens, View};
+use tilefit_answers::{self as answers, UnresolvedHint, UnresolvedLens, View};
 
 use super::{METHOD_NOT_FOUND, Refusal, Session, read};
 
@@ -35,8 +35,10 @@ impl Session {
 
     fn resolve_hint(&mut self, params: Value) -> Result<Value, Refusal> {
         let hint: InlayHint = read(params)?;
-        match UntoldHint::of(&hint) {
-            Some(untold) => self.ask(untold.uri(), |view| answers::resolve_inlay_hint(view, hint.clone(), &untold)),
+        match UnresolvedHint::of(&hint) {
+            Some(unresolved) => {
+                self.ask(unresolved.uri(), |view| answers::resolve_inlay_hint(view, hint.clone(), &unresolved))
+            }
             None => to_value(hint),
         }
     }
@@ -44,9 +46,9 @@ impl Session {
     fn resolve_lens(&mut self, params: Value) -> Result<Value, Refusal> {
         let lens: CodeLens = read(params)?;
         let asker = self.asker();
-        match UntoldLens::of(&lens) {
-            Some(untold) => self.ask(untold.uri(), |view| {
-                Ok(answers::resolve_code_lens(view, lens.range, &untold)?.map(|lens| asker.with_command(lens)))
+        match UnresolvedLens::of(&lens) {
+            Some(unresolved) => self.ask(unresolved.uri(), |view| {
+                Ok(answers::resolve_code_lens(view, lens.range, &unresolved)?.map(|lens| asker.with_command(lens)))
             }),
             None => to_value(lens),
         }

@@ -10,7 +10,7 @@ use tilefit_answers::editor_settings::section;
 use tilefit_answers::ext::{GeneratedCode, MemoryMapParams, TextDocumentContent, TextDocumentContentParams};
 use tilefit_answers::requests::{self, Asker, OnEdit, Request};
 use tilefit_answers::{
-    self as answers, Abilities, Command, UntoldHint, UntoldLens, View, capabilities, text_document_content,
+    self as answers, Abilities, Command, UnresolvedHint, UnresolvedLens, View, capabilities, text_document_content,
 };
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::*;
@@ -353,9 +353,9 @@ impl LanguageServer for Backend {
     }
 
     async fn inlay_hint_resolve(&self, hint: InlayHint) -> Result<InlayHint> {
-        let Some(untold) = UntoldHint::of(&hint) else { return Ok(hint) };
-        let uri = untold.uri().clone();
-        let compute = move |view: &View| answers::resolve_inlay_hint(view, hint.clone(), &untold);
+        let Some(unresolved) = UnresolvedHint::of(&hint) else { return Ok(hint) };
+        let uri = unresolved.uri().clone();
+        let compute = move |view: &View| answers::resolve_inlay_hint(view, hint.clone(), &unresolved);
         self.queue.ask(uri, OnEdit::GiveUp, compute).await
     }
 
@@ -364,9 +364,9 @@ impl LanguageServer for Backend {
     }
 
     async fn code_lens_resolve(&self, lens: CodeLens) -> Result<CodeLens> {
-        let Some(untold) = UntoldLens::of(&lens) else { return Ok(lens) };
-        let (uri, range) = (untold.uri().clone(), lens.range);
-        let compute = move |view: &View| answers::resolve_code_lens(view, range, &untold);
+        let Some(unresolved) = UnresolvedLens::of(&lens) else { return Ok(lens) };
+        let (uri, range) = (unresolved.uri().clone(), lens.range);
+        let compute = move |view: &View| answers::resolve_code_lens(view, range, &unresolved);
         Ok(self.queue.ask(uri, OnEdit::GiveUp, compute).await?.unwrap_or(lens))
     }
 
