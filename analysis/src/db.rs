@@ -147,7 +147,7 @@ pub(crate) fn config(db: &dyn salsa::Database) -> &Config {
 }
 
 impl SourceFile {
-    /// One of which nothing is known but its path and its text.
+    /// One with its path and its text, and nothing else known.
     pub(crate) fn of(db: &dyn salsa::Database, path: String, document: Document) -> SourceFile {
         let excluded = is_stub(&path);
         let file = SourceFile::builder(path, document, excluded, Vec::new(), None, Answers::default());

@@ -46,7 +46,7 @@ pub struct Config {
     /// Whether a setting names the GPU, which is a default otherwise.
     pub is_gpu_named: bool,
     pub tlx_rules: Rules,
-    /// Values for the parameters of kernels for GPUs by the name of the kernel; `*` stands for all that have none of their own.
+    /// Values for the parameters of kernels for GPUs by the name of the kernel; `*` is for all that have none of their own.
     pub tlx_scenarios: BTreeMap<String, Vec<Scenario>>,
     /// What one kernel may cost.
     pub limits: Limits,

@@ -28,7 +28,7 @@ struct Blob {
 }
 
 impl Commit {
-    /// The commit that a name stands for in the repository at `root`: a branch, a tag, a hash. The error is a sentence for the user.
+    /// The commit that a name refers to in the repository at `root`: a branch, a tag, a hash. The error is a sentence for the user.
     pub(crate) fn open(root: &Path, name: &str) -> Result<Commit, String> {
         let git = Git::find(root)?;
         let id =

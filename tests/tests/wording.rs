@@ -39,12 +39,16 @@ const INSTEAD: [(&str, &str); 30] = [
 ];
 
 /// Of comments, which speak to other authors, fewer.
-const IN_COMMENTS: [(&str, &str); 5] = [
+const IN_COMMENTS: [(&str, &str); 9] = [
     (" hangs on ", "depends on"),
     (" hang on ", "depend on"),
     (" in front of ", "before"),
     (" that there is not", "that does not exist, unknown"),
     ("of which nobody says", "without a type, without a value"),
+    ("of which nothing is known", "unknown, untyped"),
+    ("of which it is not known", "that may, unknown"),
+    ("a name stands for", "a name means, refers to"),
+    (" comes to under ", "the memory of, takes under"),
 ];
 
 fn root() -> PathBuf {

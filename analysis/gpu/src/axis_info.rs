@@ -167,7 +167,7 @@ impl AxisInfo {
         self.constancy.get(dim).copied().unwrap_or(1)
     }
 
-    /// An operation of which nothing follows but that equal elements give equal ones.
+    /// An operation of which only one thing is known: equal elements give equal results.
     pub(crate) fn elementwise(&self, other: &AxisInfo) -> AxisInfo {
         self.with(other, None, |dim| (1, 1, self.constancy[dim].min(other.constancy[dim])))
     }

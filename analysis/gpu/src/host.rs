@@ -70,7 +70,7 @@ fn dtype(name: &str) -> Option<Dtype> {
     Dtype::from_name(name).filter(|dtype| dtype.name == name)
 }
 
-/// What a name of PyTorch stands for: `torch.float16` for Triton's own type of such elements.
+/// The meaning of a name of PyTorch: `torch.float16` is Triton's own type of such elements.
 pub fn name(path: &[&str]) -> Option<Constant> {
     match path {
         ["torch", name] => dtype(name).map(Dtype::constant),
@@ -589,7 +589,7 @@ fn block(value: &Constant) -> Option<Vec<u64>> {
     block.filter(|block| block.iter().fold(1_u64, |all, extent| all.saturating_mul(*extent)) > 1)
 }
 
-/// What stands for an argument of that type in a signature: `*fp16`, `i32`, `tensordesc<…>`; `None` where it says nothing of memory.
+/// An argument of that type as a signature has it: `*fp16`, `i32`, `tensordesc<…>`; `None` where that says nothing of memory.
 pub fn of_signature(kind: &str) -> Option<Constant> {
     Some(match ArgumentType::from_text(kind)? {
         ArgumentType::Pointer { element } => {
@@ -619,7 +619,7 @@ pub fn is_divisible(value: &Constant) -> Option<bool> {
 pub enum Passed {
     /// For a parameter that is a constexpr, or an element type.
     Value(Constant),
-    /// A descriptor of which more is known than its element type.
+    /// A descriptor with more than its element type.
     Argument(ArgumentType),
     /// One of a few values, for a parameter that is a constexpr.
     OneOf(OneOf),

@@ -77,7 +77,7 @@ impl Places<'_> {
         op.operands.iter().copied().filter(is_memory).collect()
     }
 
-    /// Whether an operation, or anything in it, may write what is in a memory, or nobody knows where.
+    /// Whether an operation, or anything in it, may write what is in a memory, or at an unknown place.
     fn may_write(&self, op: &Op, memory: ValueId) -> bool {
         let own = match written(op) {
             Written::Nothing | Written::Only(Space::Global | Space::Shared) => false,

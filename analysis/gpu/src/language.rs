@@ -198,7 +198,7 @@ impl fmt::Display for Dtype {
     }
 }
 
-/// What a dotted name of Triton stands for, given its canonical form.
+/// The meaning of a dotted name of Triton, by its canonical form.
 pub fn name(canonical: &str) -> Option<Constant> {
     match canonical.split_once('.') {
         Some(("tl" | "gl", name)) => Dtype::from_name(name).filter(|dtype| dtype.name == name).map(Dtype::constant),
@@ -276,7 +276,7 @@ fn pointer_type(arguments: &[Argument]) -> Constant {
     }
 }
 
-/// A descriptor stands for its element type, which is that of its base pointer.
+/// A descriptor has the element type of its base pointer.
 pub fn descriptor(arguments: &[Argument]) -> Constant {
     let base = arguments.iter().find(|argument| argument.keyword.as_deref() == Some("base"));
     let base = base.or(arguments.first().filter(|argument| argument.keyword.is_none()));

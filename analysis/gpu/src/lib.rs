@@ -1,8 +1,8 @@
 //! The memory of a GPU kernel as Triton's compiler lays it out, whatever language the kernel is written in (`docs/reference/triton.md`).
 //!
 //! [`passes`] has the order of everything: [`trace`] follows a kernel under one [`scenario`] and writes down what it does to memory, as a
-//! [`program`]; [`simplify`] leaves out what the compiler leaves out, [`live_ranges`] finds when each buffer is live, [`shared_memory`] and [`tensor_memory`] place them, and [`plan`] says
-//! what it comes to. [`device`] has what each GPU has, [`language`] the names of the languages, [`members`] all that their
+//! [`program`]; [`simplify`] leaves out what the compiler leaves out, [`live_ranges`] finds when each buffer is live, [`shared_memory`] and
+//! [`tensor_memory`] place them, and [`plan`] adds up what the kernel takes. [`device`] has what each GPU has, [`language`] the names of the languages, [`members`] all that their
 //! modules have.
 
 pub mod argument_type;

@@ -106,7 +106,7 @@ enum Tie {
     Argument,
 }
 
-/// Which values are the memory of which others because of an operation: the second of the first.
+/// Pairs of values of which the second is the memory of the first, because of an operation.
 pub(super) fn ties(op: &Op) -> Vec<(ValueId, ValueId)> {
     let last = |block: &Block| block.ops.last().map(|last| last.operands.clone()).unwrap_or_default();
     let each = |from: &[ValueId], to: &[ValueId]| from.iter().copied().zip(to.iter().copied()).collect::<Vec<_>>();
@@ -514,7 +514,7 @@ impl Numbers<'_> {
         self.lives
     }
 
-    /// How long the fork keeps a buffer, of which these values are.
+    /// How long the fork keeps a buffer that has these values.
     fn prolonged(&self, range: LiveRange, values: &[ValueId], use_: Use) -> LiveRange {
         if use_ == Use::Barrier {
             return LiveRange::ALWAYS;

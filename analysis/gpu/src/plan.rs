@@ -1,4 +1,4 @@
-//! What a program comes to: where each of its buffers lies, what the block takes, and how far that is known.
+//! The plan of a program: where each of its buffers lies, what the block takes, and how far that is known.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,7 +72,7 @@ pub enum Occupant {
     WarpStates,
 }
 
-/// A plan, the scratch of which [`Occupant::Hidden`] speaks, and where the operations stand of which live ranges speak.
+/// A plan, the scratch of [`Occupant::Hidden`], and where the operations of live ranges are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned {
     pub plan: MemoryPlan,
@@ -80,7 +80,7 @@ pub struct Planned {
     pub sites: Vec<Site>,
 }
 
-/// The plan of a program of which nothing is `unknown`, or of as much of one as is known.
+/// The plan of a program, as far as it is known; `unknown` says what is not.
 pub fn plan(program: &Program, unknown: &[Reason], compiler: Compiler) -> Planned {
     planned(program, lives(program, compiler), unknown, compiler)
 }
@@ -213,7 +213,7 @@ impl Planned {
         (of, size)
     }
 
-    /// What it comes to where it may be either plan: addresses are known where both are the same.
+    /// Either of two plans, where it is not known which: addresses are known where both are the same.
     pub fn either(self, other: &Planned) -> Planned {
         self.or(
             other,
@@ -387,7 +387,7 @@ impl Heights {
     }
 }
 
-/// A buffer that stands for all that are in one half of the rows: a left side of 64 rows and its accumulator are, and whatever is with either.
+/// One buffer for all that are in one half of the rows: a left side of 64 rows, its accumulator, and whatever is with either.
 fn halves(program: &Program) -> FxHashMap<BufferId, BufferId> {
     let mut products: Vec<[ValueId; 2]> = Vec::new();
     program.body.each(&mut |op| {

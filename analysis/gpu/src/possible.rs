@@ -1,4 +1,4 @@
-//! Which values a parameter may have that nobody gives one: what a kernel does with it leaves few, or nothing.
+//! Which values a parameter without one may have: what a kernel does with it leaves few, or says nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ pub enum Range {
 /// Elements that a block has at most (`TRITON_MAX_TENSOR_NUMEL`).
 pub const MOST_ELEMENTS: u64 = 1 << 20;
 
-/// Element types of which one stands for each kind that a layout or a conversion may tell from the others: by bits, and by whether they are integers.
+/// One element type of each kind that layouts and conversions tell apart: by bits, and by whether it is an integer.
 const ELEMENTS: [&str; 10] = ["fp32", "bf16", "fp16", "fp8e5", "i32", "i64", "i16", "i8", "i1", "fp64"];
 
 /// The most warps of a block: 1,024 threads.
@@ -193,7 +193,7 @@ fn types<'a>(ast: &'a Ast, imports: &Imports) -> BTreeSet<&'a str> {
     found
 }
 
-/// The names of which only Python's truth value counts, wherever the function that a block is reads them.
+/// The names that the function of a block uses for their truth value only.
 pub fn flags(ast: &Ast) -> BTreeSet<&str> {
     let params = scenario::function(ast).map_or(&[][..], |function| function.params.as_slice());
     let mut found: BTreeSet<&str> = params.iter().filter_map(|param| ast.name(param.name)).collect();
@@ -209,7 +209,7 @@ pub fn flags(ast: &Ast) -> BTreeSet<&str> {
     found
 }
 
-/// The expressions of which only Python's truth value counts.
+/// The expressions whose truth value alone counts.
 fn truths(ast: &Ast) -> BTreeSet<ExprId> {
     let mut wanted: Vec<ExprId> = Vec::new();
     for (_, stmt) in ast.stmts() {

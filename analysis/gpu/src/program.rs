@@ -56,7 +56,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// A buffer of which the source shows nothing.
+    /// A buffer that the source does not show.
     pub fn insert(
         &mut self,
         (name, at): (&str, Site),
@@ -69,7 +69,7 @@ impl Program {
         BufferId(self.buffers.len() as u32 - 1)
     }
 
-    /// Calls a buffer for copies of what is loaded as the author calls that, where it has a name. One of which the size is not known has no
+    /// Calls a buffer for copies of what is loaded as the author calls that, where it has a name. One without a known size has no
     /// place of its own in the text.
     pub fn call(&mut self, id: BufferId, load: ValueId, copies: u64) {
         let Some((name, at)) = self.loads.get(&load).and_then(|load| load.assigned.clone()) else { return };
@@ -110,7 +110,7 @@ pub struct Product {
     pub is_left_at_hand: bool,
     /// Numbers of 32 bits are not shortened, so that tensor cores do not help.
     pub is_exact: bool,
-    /// Parts of each number of which products are added, so that nothing is lost; mostly one.
+    /// Parts that each number is split into, whose products are added so that nothing is lost; mostly one.
     pub parts: u32,
     /// Whether a side that is computed has to be exchanged between threads; `None` where their layouts are not known.
     pub needs: [Option<bool>; 2],
@@ -125,7 +125,7 @@ pub struct Load {
     pub tile: Tile,
     /// Bits that each thread takes side by side, at least and at most.
     pub width: (u64, u64),
-    /// The dimension along which it goes through memory, of a matrix of which that is known.
+    /// The dimension along which a matrix goes through memory, where that is known.
     pub runs_along: Option<usize>,
     pub assigned: Option<Assigned>,
 }
@@ -184,7 +184,7 @@ pub struct Op {
     pub kind: Kind,
 }
 
-/// What may be done with an operation that nobody needs, or that was done before.
+/// What may be done with an operation that is unused, or that was done before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// It goes where its result is not used, and is not done twice.
@@ -255,7 +255,7 @@ pub struct TensorProduct {
     /// A left side of 64 rows in tensor memory.
     pub half: Option<usize>,
     pub adds: Adds,
-    /// Nobody is told when it is done: the compiler waits for it.
+    /// Nothing signals that it is done: the compiler waits for it.
     pub is_waited_for: bool,
 }
 

@@ -1,5 +1,5 @@
 //! What the compiler does to a program before memory is given out: values that a loop only carries around are what they were before it, what
-//! was computed before is not computed again, and what nobody needs is not computed at all.
+//! was computed before is not computed again, and what is unused is not computed at all.
 
 use rustc_hash::FxHashMap;
 use tilefit_python::work;
@@ -392,7 +392,7 @@ fn writes(op: &Op) -> bool {
     op.effect == Effect::Writes || op.kind.blocks().iter().any(|block| block.ops.iter().any(writes))
 }
 
-/// Leaves out what nobody needs.
+/// Leaves out what is unused.
 pub(super) fn unused(program: &mut Program) {
     let needed = needed(&program.body, program.types.len());
     sweep(&mut program.body, &needed);

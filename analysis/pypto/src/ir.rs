@@ -139,7 +139,7 @@ pub struct Handover {
     pub carried_back: Vec<(usize, VarId)>,
     /// Parameters whose tensor nothing else reads.
     pub consumed: Vec<VarId>,
-    /// Parameters of which it is not known whether something else reads their tensor.
+    /// Parameters whose tensor something else may read.
     pub unclear: Vec<VarId>,
 }
 

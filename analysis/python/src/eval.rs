@@ -190,7 +190,7 @@ pub trait Scope {
         self.outer()?.imports()
     }
 
-    /// What a name of a language or a library stands for, `pl.FP32` or `tl.constexpr`; `None` where it is none of theirs.
+    /// The meaning of a name of a language or a library, `pl.FP32` or `tl.constexpr`; `None` where it is none of theirs.
     fn language_name(&self, path: &[&str]) -> Option<Constant> {
         self.outer()?.language_name(path)
     }
@@ -201,7 +201,7 @@ pub trait Scope {
     }
 }
 
-/// The keyword of an argument of a launch that stands for keywords of which not all are known.
+/// The keyword of an argument of a launch that is an unpacked mapping with keys that are not all known.
 pub const UNKNOWN_KEYWORDS: &str = "**";
 
 /// An argument of a call that is evaluated.
@@ -275,14 +275,14 @@ pub fn run(parts: &[&Ast], arguments: &[Argument], scope: &dyn Scope) -> Constan
     functions::run_parts(&evaluator(first), &rest.iter().map(|&ast| evaluator(ast)).collect::<Vec<_>>(), arguments)
 }
 
-/// What stands for the path of the program that is started.
+/// In place of the path of the program that is started.
 const PROGRAM: &str = "program.py";
 
 /// Deeper expressions, and deeper calls of functions, count as unknown.
 const DEEPEST: u32 = 100;
 /// Longest list that is built, in elements, and longest text, in bytes.
 const LONGEST: usize = 4096;
-/// What comes to more values than these counts as unknown.
+/// A value with more parts than these counts as unknown.
 const MOST_WORK: usize = 1 << 19;
 /// Values that are made in the time in which a class or a function is looked up, and its fields or parameters are given their values.
 const VALUES_A_CALL: usize = 256;

@@ -50,7 +50,7 @@ fn dtype(name: &str) -> Option<Dtype> {
     })
 }
 
-/// What a name stands for; `None` where it is none of PyTorch's.
+/// The meaning of a name; `None` where it is none of PyTorch's.
 pub fn name(path: &[&str]) -> Option<Constant> {
     match path {
         ["torch", name] => dtype(name).map(Constant::Dtype),

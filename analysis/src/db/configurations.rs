@@ -1,4 +1,4 @@
-//! What every configuration of a kernel comes to, on each device that the author asks about.
+//! The memory of a kernel in every configuration, on each device that the author asks about.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) struct Configuration {
     pub(crate) scenario: Scenario,
     /// By device; `None`: too many others came before.
     pub(crate) cells: Vec<Option<MemoryUsage>>,
-    /// Each way to give what the configuration leaves open, where that makes a difference; written by nobody.
+    /// Each way to give what the configuration leaves open, where that makes a difference; none is written in the file.
     pub(crate) ways: Vec<Configuration>,
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn rows_of_list<'db>(
 /// Ways to give what configurations leave open that a table has rows for, over all of its configurations.
 const MOST_WAYS: usize = 128;
 
-/// `each`: what the kernel comes to under each of some scenarios of one device.
+/// `each`: the kernel's memory under each of some scenarios of one device.
 fn on_devices<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,

@@ -9,7 +9,7 @@ use tilefit_syntax::{BlockKind, BlockSource};
 use super::scope::{UnitScope, defined, made_of_itself, statements_of};
 use super::{Name, SourceFile, Unit, syntax, units};
 
-/// The function that a name at the top of a file stands for, if a factory without parameters makes it.
+/// The function that a name at the top of a file refers to, if a factory without parameters makes it.
 #[salsa::tracked(returns(copy), cycle_result = made_of_itself)]
 pub(super) fn function_of_factory<'db>(
     db: &'db dyn salsa::Database,

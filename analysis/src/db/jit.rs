@@ -238,7 +238,7 @@ pub(crate) fn jit_assumed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
     distinct([&kernel.traced.assumed].into_iter().chain(of_table).chain(of_possible))
 }
 
-/// What a kernel comes to that is laid out.
+/// The memory of a kernel that is laid out.
 pub(super) fn usage(traced: &TracedKernel) -> MemoryUsage {
     work::spend(traced.steps / SURVEYED_FOR_ONE);
     let (shared, tensor) = (&traced.planned.plan.shared, &traced.planned.plan.tensor);

@@ -257,7 +257,7 @@ fn named_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<BTreeSet<
     Arc::new(names.filter(|name| Some(name) != own.as_ref()).chain(aliases).collect())
 }
 
-/// The names of the functions and classes of a file, of what stands for their `apply`, and of what it imports.
+/// The names of the functions and classes of a file, of the aliases of their `apply`, and of what it imports.
 #[salsa::tracked(returns(ref))]
 fn definitions(db: &dyn salsa::Database, file: SourceFile) -> Arc<BTreeSet<String>> {
     let definitions = units(db, file).iter().filter(|unit| unit.key(db).kind != BlockKind::Statements);
@@ -381,7 +381,7 @@ fn benchmarked(benchmark: &Constant) -> Vec<Vec<Argument>> {
         _ => Vec::new(),
     };
     let names: Vec<String> = elements("x_names").iter().flat_map(parameters).collect();
-    // A number stands for all names.
+    // A number in place of names is for all of them.
     let of_x = |x: &Constant| match x {
         Constant::Tuple(values) | Constant::List(values) => names.iter().cloned().zip(values.clone()).collect(),
         x => names.iter().map(|name| (name.clone(), x.clone())).collect::<Vec<_>>(),
@@ -422,7 +422,7 @@ fn parameters(names: &Constant) -> Vec<String> {
     }
 }
 
-/// What following one unit comes to.
+/// The result of following one unit.
 struct HostInterpreter<'db> {
     launches: RefCell<Vec<Launch>>,
     /// Of names of modules.
@@ -446,7 +446,7 @@ struct Host<'db, 'f> {
 }
 
 impl<'db> Host<'db, '_> {
-    /// The function that a name stands for here: one within the function that is run, else of the module, else imported.
+    /// The function that a name refers to here: one within the function that is run, else of the module, else imported.
     fn definition(&self, name: &str) -> Option<Unit<'db>> {
         let (db, unit) = (self.scope.db, self.scope.unit);
         let candidates = functions_called(db, unit.file(db), name);

@@ -15,7 +15,7 @@ use super::{Name, SourceFile, syntax};
 #[derive(Clone, Copy)]
 pub(super) struct Lists<'db, 'g> {
     pub(super) around: UnitScope<'db>,
-    /// Whether a list was taken of which it is not known that it holds all of that.
+    /// Whether a list was taken that may not hold all of that.
     pub(super) guessed: &'g Cell<bool>,
     /// Names that were looked into on the way here, each for the one before.
     pub(super) links: u32,

@@ -12,7 +12,7 @@ use tilefit_python::eval::{Bindings, Bound, Imports, Module};
 use super::scope::module_file;
 use super::{Name, SourceFile, syntax, units};
 
-/// The path that each name stands for which the module of a file imports.
+/// The path of each name that the module of a file imports.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn imports(db: &dyn salsa::Database, file: SourceFile) -> Arc<Imports> {
     let own = bindings(db, file);
@@ -60,7 +60,7 @@ fn path_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, bound: &'db Boun
     }
 }
 
-/// The path that a name stands for in a module; `None` where it imports nothing of that name.
+/// The path that a name refers to in a module; `None` where it imports nothing of that name.
 fn passed_on<'db>(
     db: &'db dyn salsa::Database,
     file: SourceFile,

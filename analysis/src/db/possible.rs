@@ -1,4 +1,4 @@
-//! What a kernel comes to whatever is given for what the file leaves open: each value that is possible is tried, where they are few.
+//! A kernel's memory whatever is given for what the file leaves open: each possible value is tried, where they are few.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -19,12 +19,12 @@ use super::scope::UnitScope;
 use super::traced::TracedKernel;
 use super::{Unit, config, syntax};
 
-/// What a kernel comes to under a scenario that may leave something open.
+/// A kernel's memory under a scenario that may leave something open.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Estimate {
     /// Whatever is given for it.
     pub(crate) usage: MemoryUsage,
-    /// Each way to give it, where that makes a difference, and what the kernel comes to then. None that the compiler refuses.
+    /// Each way to give it, where that makes a difference, with the kernel's memory. None that the compiler refuses.
     pub(crate) ways: Vec<(Scenario, MemoryUsage)>,
 }
 
@@ -40,7 +40,7 @@ pub(super) const STEPS: u64 = 600_000;
 /// Of where a value is from that is tried.
 const POSSIBLE: &str = "what is possible";
 
-/// What the kernel comes to under the scenario that is in force, where that leaves something open.
+/// The kernel's memory under the scenario in force, where that leaves something open.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn estimate_in_force<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<Estimate>> {
     let kernel = jit_kernel(db, unit).as_ref()?;
@@ -85,7 +85,7 @@ pub(super) fn estimate<'db>(
     Some(Estimate { usage: all, ways: if ways.len() > 1 { ways } else { Vec::new() } })
 }
 
-/// Whether nothing that is open changes what the kernel comes to.
+/// Whether nothing that is open changes the kernel's memory.
 fn is_settled(traced: &TracedKernel, scenario: &Scenario) -> bool {
     let plan = &traced.planned.plan;
     let has_bounds = plan.shared.high.is_some() && plan.tensor.high.is_some();
@@ -224,7 +224,7 @@ fn each_of(name: &str, range: &Range) -> Vec<Vec<(String, Constant)>> {
     range.values().into_iter().map(|value| vec![(name.to_owned(), value)]).collect()
 }
 
-/// The parameters that a plan lacks: those that decide what the kernel is made of, then those that sizes hang on.
+/// The parameters that a plan lacks: those that decide what the kernel is made of, then those that sizes depend on.
 fn asked_for(traced: &TracedKernel) -> Vec<String> {
     let sizes = super::jit::asked_for(traced).into_iter().map(|(name, _)| name);
     let mut found: Vec<String> = Vec::new();

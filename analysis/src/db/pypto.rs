@@ -208,7 +208,7 @@ pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<V
     Arc::new(each.flat_map(|outcomes| outcomes.iter().cloned()).collect())
 }
 
-/// What one of the kernels of a unit comes to: two where it works on both cores.
+/// The plan of one of the kernels of a unit: two where it works on both cores.
 pub(crate) fn planned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, index: usize) -> &'db [Outcome] {
     kernels(db, unit).get(index).map_or(&[], |kernel| &plan_of(db, *kernel).outcomes)
 }

@@ -62,7 +62,7 @@ pub(crate) fn question_under<'db>(
     Some(Under { question, is_example: whole != *scenario })
 }
 
-/// A scenario with an example of what it leaves open and the plan does not hang on. `None` where that is not known.
+/// A scenario with an example of what it leaves open and the plan does not depend on. `None` where that is not known.
 fn with_examples<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,

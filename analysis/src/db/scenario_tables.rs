@@ -47,7 +47,7 @@ pub(crate) struct ScenarioRow {
     pub(crate) usage: MemoryUsage,
 }
 
-/// What a kernel comes to under one scenario.
+/// A kernel's memory under one scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MemoryUsage {
     pub(crate) verdict: Verdict,
@@ -150,7 +150,7 @@ pub(super) const SURVEYED_FOR_ONE: u64 = 4;
 /// Scenarios that a table has rows for. All are counted.
 const MOST_ROWS: usize = 64;
 
-/// A row for each scenario. `usage` says what one comes to; nothing where there is no kernel. `relevant`: the parameters on
+/// A row for each scenario. `usage` gives the memory of one; nothing where there is no kernel. `relevant`: the parameters on
 /// which memory may depend; `None`: any of them.
 pub(super) fn survey<'db>(
     db: &'db dyn salsa::Database,

@@ -1,4 +1,4 @@
-//! Names: what one stands for around a unit, in other files as well, and the values of expressions there.
+//! Names: what one means around a unit, in other files as well, and the values of expressions there.
 
 use tilefit_python::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Imports, Scope};
 use tilefit_python::finding::{Note, Reason};
@@ -99,7 +99,7 @@ pub(super) fn module_file<'db>(
     imports::known(db, &imports::candidates(file.path(db), level, module.text(db)))
 }
 
-/// The file of the module that a name at the top of a file stands for.
+/// The file of the module that a name at the top of a file refers to.
 #[salsa::tracked(returns(copy))]
 pub(super) fn module_called<'db>(
     db: &'db dyn salsa::Database,

@@ -55,7 +55,7 @@ pub(super) fn relevant_params<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>
     front::relevant_params(ast, imports, &helps)
 }
 
-/// What the kernel comes to under a scenario.
+/// The kernel's memory under a scenario.
 pub(super) fn tlx_usage<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,

@@ -1,4 +1,4 @@
-//! Kernels of GPUs that are followed as their compiler does: what they see of the code around them, and what their memory comes to.
+//! Kernels of GPUs that are followed as their compiler does: what they see of the code around them, and the plan of their memory.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ use super::scenarios::{has_defaults, launch_values, may_be_given_more};
 use super::scope::{UnitScope, defined, module_called, module_file, statements_of};
 use super::{Name, SourceFile, Unit, syntax};
 
-/// What following a kernel comes to.
+/// The result of following a kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TracedKernel {
     pub(crate) name_origin: Origin,
@@ -38,7 +38,7 @@ pub(crate) struct TracedKernel {
     pub(crate) functions: Vec<Option<BlockKey>>,
     pub(crate) notes: Vec<Note>,
     pub(crate) findings: Vec<Finding>,
-    /// Parameters that are no numbers, and whose types nobody says, each with an example.
+    /// Untyped parameters that are no numbers, each with an example.
     pub(crate) untyped: BTreeMap<String, &'static str>,
     /// Those of them that an operand of a product is loaded through, with the element type that is usual there.
     pub(crate) usual: BTreeMap<String, language::Dtype>,

@@ -198,7 +198,7 @@ struct Site<'a> {
     kernel: &'a Kernel,
 }
 
-/// What a name stands for wherever the kernel defines it.
+/// What a name refers to wherever the kernel defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Tile,

@@ -17,7 +17,7 @@ const MOST_VALUES: usize = 8;
 /// Extents of blocks are halved to this at least: `tl.dot` takes none that is smaller.
 const SMALLEST_BLOCK: u64 = 16;
 
-/// No compiler has more stages where nobody says how many.
+/// No compiler has more stages by default.
 const DEFAULT_STAGES: u64 = 3;
 
 pub(super) fn configuration_fixes(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {

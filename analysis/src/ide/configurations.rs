@@ -33,7 +33,7 @@ pub struct KernelConfigurations {
     /// What nothing says and the numbers rest on; the device that is assumed is the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumes: Vec<String>,
-    /// What the kernel lacks, in words, where there are configurations of which nothing is known.
+    /// What the kernel lacks, in words, where some of its configurations are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lacks: Option<String>,
     pub configurations: Vec<ConfigurationView>,
@@ -45,7 +45,7 @@ pub struct ConfigurationView {
     pub values: BTreeMap<String, String>,
     /// The plan of the kernel and its errors are of this one.
     pub selected: bool,
-    /// A way to give what the configuration before leaves open: written by nobody, and the compiler takes it.
+    /// A possible value for what the configuration before leaves open: it is not written in the file, and the compiler takes it.
     pub possible: bool,
     /// By device; `None`: too many others came before.
     pub on: Vec<Option<OnDevice>>,

@@ -251,7 +251,7 @@ pub(crate) fn confirmations(context: &Context<'_>) -> Vec<Confirmation> {
     all
 }
 
-/// What was answered of a kernel; `None` where nobody asked, of this text under these inputs.
+/// The compiler's answer for a kernel; `None` if it was not asked about this text under these inputs.
 pub(super) fn of_kernel(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
@@ -281,7 +281,7 @@ pub(super) fn of_kernel(
     })
 }
 
-/// What a lens says of it beside the numbers; empty where nobody asked.
+/// What a lens says of it beside the numbers; empty if the compiler was not asked.
 pub(super) fn mark(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> String {
     let Some(confirmation) = of_kernel(context, placed, kernel) else { return String::new() };
     match confirmation.verdict {

@@ -72,7 +72,7 @@ pub(crate) trait Language: Sync {
     /// What is known of the name at a byte offset.
     fn hover(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover>;
 
-    /// Where what shares memory with the name at a byte offset is bound, itself included; `None` where it stands for no memory.
+    /// Where what shares memory with the name at a byte offset is bound, itself included; `None` where it has no memory.
     fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>>;
 
     /// What the names of a unit's kernels stand for; `None` where they cannot be read. Nothing is planned but what the answers need.

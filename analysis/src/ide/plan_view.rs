@@ -46,7 +46,7 @@ pub struct KernelPlan {
     /// Allocations that the author divides between buffers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub specs: Vec<SpecView>,
-    /// What the kernel comes to under each of its scenarios, where there are several.
+    /// The kernel's memory under each of its scenarios, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scenarios: Vec<ScenarioView>,
     /// What the author's compiler said of it, where it was asked.
@@ -218,7 +218,7 @@ pub struct AllocationView {
     pub ranges: Vec<[u64; 2]>,
 }
 
-/// What a kernel comes to under one scenario.
+/// A kernel's memory under one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScenarioView {
     /// Among all scenarios of the kernel, in the order of the text.

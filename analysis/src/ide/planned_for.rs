@@ -17,7 +17,7 @@ pub struct PlannedFor {
     pub is_assumed: bool,
 }
 
-/// Of all kernels of a file, in text order; of several that one function comes to on one machine the first.
+/// Of all kernels of a file, in text order; of several kernels of one function on one machine, the first.
 pub(crate) fn planned_for(context: &Context<'_>) -> Vec<PlannedFor> {
     let mut all: Vec<PlannedFor> = Vec::new();
     for placed in context.units() {

@@ -419,7 +419,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
         above.or(sites.first()).map(|site| site.range)
     }
 
-    /// The file and the name there that an imported symbol stands for.
+    /// The file, and the name there, that an imported symbol refers to.
     pub(super) fn imported_from(&self, symbol: &Symbol<'db>) -> Option<(SourceFile, String)> {
         let db = self.db();
         let statements = self
@@ -449,7 +449,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
         found
     }
 
-    /// The file that a name of the module stands for.
+    /// The file that a name of the module refers to.
     fn module(&self, name: &str) -> Option<SourceFile> {
         let db = self.db();
         let path = self.file.path(db);

@@ -1,4 +1,4 @@
-//! What a file comes to after edits that are not made yet: it is analysed anew, so that nothing is offered that does not help.
+//! The results of edits that are not made yet: the file is analysed anew, so that nothing is offered that does not help.
 
 use std::sync::Arc;
 

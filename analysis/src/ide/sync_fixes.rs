@@ -149,7 +149,7 @@ fn beside(
     Some((title.to_owned(), edits))
 }
 
-/// Takes both halves of flags away. Where a barrier takes the place of waits, a wait is what it stands for.
+/// Takes both halves of flags away. Where a barrier takes the place of waits, it is a wait.
 fn without(
     statements: &Statements<'_>,
     flags: &[Origin],

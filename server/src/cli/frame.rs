@@ -69,7 +69,7 @@ pub(super) fn render(
     format!("{}\n\n", renderer.render(&[title.element(snippet).elements(notes)]))
 }
 
-/// Numbers of lines, and what stands for the text that is cut away on both sides.
+/// Numbers of lines, and the marks for the text that is cut away on both sides.
 const MARGINS: usize = 14;
 
 /// Around the numbers of lines: ` │ `, and the space after a label's span.

@@ -124,7 +124,7 @@ fn remarks(kernel: &KernelPlan) -> String {
     text
 }
 
-/// What a TLX kernel comes to under each of its scenarios.
+/// The memory of a TLX kernel under each of its scenarios.
 fn scenarios(kernel: &KernelPlan) -> String {
     let Some(first) = kernel.scenarios.first() else { return String::new() };
     let names: Vec<&str> = first.values.keys().map(String::as_str).collect();

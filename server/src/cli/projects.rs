@@ -10,7 +10,7 @@ use crate::selection::{Selection, Selects};
 use crate::settings;
 use crate::tree::{Tree, absolute, repository_of};
 
-/// What one file of settings comes to.
+/// The settings of one file.
 #[derive(Default)]
 pub(super) struct Project {
     pub(super) config: Config,

@@ -34,7 +34,7 @@ impl LongTask {
         self.progress.send_modify(|progress| progress.is_over = true);
     }
 
-    /// Nobody waits for what it comes to any more.
+    /// Nobody waits for its result any more.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
         self.end();

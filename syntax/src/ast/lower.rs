@@ -191,7 +191,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// Whether a node stands for a part of the text that is too long to be read.
+    /// Whether a node is for a part of the text that is too long to be read.
     fn is_unread(&self, node: Node<'_>) -> bool {
         self.broken.iter().any(|range| range.start <= node.start_byte() && node.start_byte() < range.end)
     }

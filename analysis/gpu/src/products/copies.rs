@@ -294,7 +294,7 @@ impl Stager<'_> {
             return (0, stages);
         }
         if self.machine.is_amd() {
-            // Products of which one takes what the other gives are scheduled by rules of their own.
+            // Products that take each other's results are scheduled by rules of their own.
             return if products.len() == 1 { (before, before) } else { (1.min(before), before.max(2)) };
         }
         let (least, most) = staging.rounds;
@@ -428,7 +428,7 @@ impl Stager<'_> {
         if starts_within || flow.is_yielded(id) { Fate::Other } else { Fate::Fresh }
     }
 
-    /// Of products of which one adds to what another one gives.
+    /// Of products that add to one another's results.
     fn fates_together(&self, products: &[Taker], flow: &Flow) -> FxHashMap<ValueId, Fate> {
         // What a product adds to, and what comes of it.
         let step = |(id, operands, _): &Taker| {

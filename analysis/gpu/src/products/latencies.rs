@@ -18,7 +18,7 @@ pub(super) struct Staging {
     pub rounds: (u64, u64),
 }
 
-/// How shared memory lays a tile out for those that take it: loads of which copies are kept have one way only.
+/// How a tile lies in shared memory for what takes it. Loads with several copies have one way only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     /// For a product that reads it there: by the dimension that is contiguous.
@@ -81,7 +81,7 @@ impl Stager<'_> {
         Some(staged)
     }
 
-    /// Rounds ahead for each load that leads to a product. `perhaps`: loads of which it is not known whether they are wide enough are.
+    /// Rounds ahead for each load that leads to a product. `perhaps`: loads that may be too narrow count as wide enough.
     fn latencies(&self, body: &Block, defined: &Defined, before: u64, perhaps: bool) -> FxHashMap<ValueId, u64> {
         let mut levels: FxHashMap<ValueId, u64> = FxHashMap::default();
         let mut excluded: FxHashSet<ValueId> = FxHashSet::default();
@@ -296,7 +296,7 @@ impl Stager<'_> {
         swizzled_as(&of.tile, along, (32 / together).max(1), along == along_k)
     }
 
-    /// Bits of the narrowest loads that the sides of a product are made of, of which a thread takes a word at once.
+    /// Bits of the narrowest loads that the sides of a product are made of; a thread takes a word at once.
     pub(super) fn together(&self, id: ValueId, product: &Product) -> u64 {
         let sides = self.operands_of.get(&id).into_iter().flatten().zip(&product.operands);
         let bits = sides.map(|(value, tile)| self.least_bits.get(value).copied().unwrap_or(tile.bits).min(tile.bits));

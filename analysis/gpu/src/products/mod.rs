@@ -223,7 +223,7 @@ struct Source {
 /// A loop.
 #[derive(Default)]
 struct Loop {
-    /// Loads of which copies are kept, because rounds overlap; `None` where they do not.
+    /// Loads with copies, because rounds overlap; `None` where they do not.
     staged: Option<FxHashMap<ValueId, Staging>>,
     /// Of each product that ends in tensor memory, whether its rounds overlap.
     overlaps: FxHashMap<ValueId, Holds>,
@@ -443,7 +443,7 @@ impl Stager<'_> {
                     let is_short = rounds.is_some_and(|rounds| rounds <= products + 1);
                     let mut looped = Loop { staged: self.staged(body, stages, is_told), ..Loop::default() };
                     if self.flat > 0 {
-                        // Addresses come from the round before, of which less is known than of those that a loop around gives.
+                        // Addresses come from the round before, and less is known of them than of those from a loop around.
                         for (load, it) in looped.staged.iter_mut().flatten() {
                             let is_open = it.holds == Holds::Surely && !self.through_descriptor.contains(load);
                             it.holds = if is_open { Holds::Perhaps } else { it.holds };

@@ -533,7 +533,7 @@ impl Stager<'_> {
         self.program.loads.get(&root).and_then(|load| load.runs_along)
     }
 
-    /// An operand of which it is not known how it is brought: with up to so many bytes, from where it is loaded until it is multiplied.
+    /// An operand that takes up to so many bytes, from where it is loaded until it is multiplied; how it is brought there is not known.
     fn uncertain(&mut self, ops: &mut Vec<Op>, op: &mut Op, operand: &Operand, most: u64) {
         let size = Bytes::Between(0, self.padded(most).high(), Reason::new(OPERAND));
         let made = self.operand_buffer(op, operand, size);
@@ -711,7 +711,7 @@ impl Stager<'_> {
         let assigned = self.program.assigned.get(&operand.value).or(of_load);
         let assigned = assigned.or_else(|| self.program.assigned.get(&operand.root)).cloned();
         let (name, name_at) = assigned.unwrap_or_else(|| (NAMES[operand.nth].into(), None));
-        // One of which it is not known whether it is there has no hint.
+        // One that may not be there has no hint.
         let name_at = name_at.filter(|_| matches!(size, Bytes::Exactly(_)));
         let id = BufferId(self.program.buffers.len() as u32);
         let made = self.buffer(at, &name, (shape, dtype, size, alignment, Use::Staging));

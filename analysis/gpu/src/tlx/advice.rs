@@ -79,7 +79,7 @@ fn copies(kernel: &Kernel, plan: &Plan, spec: SpecId) -> u64 {
     counts.max().unwrap_or(1)
 }
 
-/// A spec of which at least a quarter belongs to no buffer.
+/// A spec with at least a quarter that belongs to no buffer.
 fn waste(kernel: &Kernel, plan: &Plan, spec: &SpecPlan, findings: &mut Vec<Finding>) {
     let (Ok(extent), Ok(storage)) = (&spec.extent, &kernel.spec(spec.spec).storage) else { return };
     let wasted = unused(kernel, plan, spec.spec, *extent);

@@ -59,7 +59,7 @@ impl fmt::Display for Storage {
     }
 }
 
-/// What a dotted name of TLX stands for, given its canonical form.
+/// The meaning of a dotted name of TLX, by its canonical form.
 pub fn name(canonical: &str) -> Option<Constant> {
     let name = canonical.strip_prefix("tlx.")?;
     let stands_for_itself = name.starts_with("storage_kind.") || name.starts_with("reuse_group_type.");

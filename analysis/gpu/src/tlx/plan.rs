@@ -76,7 +76,7 @@ impl PlacedBuffer {
         (0..self.sized.num.min(MOST_RANGES)).map(|index| self.range(index))
     }
 
-    /// Bytes or columns of the array that stands for the buffer after step 3.
+    /// Bytes or columns of the array that replaces the buffer in step 3.
     pub fn span(&self) -> u64 {
         self.rewriting.new_num.saturating_mul(self.sized.unit)
     }

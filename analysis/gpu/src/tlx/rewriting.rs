@@ -9,7 +9,7 @@ pub struct Rewriting {
     pub scale: u64,
     pub offset_slots: u64,
     pub group_size: u64,
-    /// Slots of the array that stands for the buffer.
+    /// Slots of the array that replaces the buffer.
     pub new_num: u64,
 }
 

@@ -70,7 +70,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// A parameter of which nothing is known is a number that the kernel is given, unless it is one that Python must know.
+    /// A parameter without a type is a number given at the launch, unless Python must know its value.
     /// `is_flag`: only its truth value counts.
     pub(super) fn unnamed_argument(&mut self, frame: &Frame, param: &Param, is_flag: impl Fn() -> bool) -> Value {
         let name = frame.ast.name(param.name).unwrap_or_default();
@@ -89,7 +89,7 @@ impl Tracer<'_> {
         Value::Scalar(Scalar { id, dtype: Dtype::UNTYPED })
     }
 
-    /// An argument of which nothing is known turns out to be no number. Returns what its author has to say.
+    /// An untyped argument turns out to be no number. Returns what its author has to say.
     pub(super) fn no_number(&mut self, value: ValueId, example: &'static str) -> Reason {
         let Some(name) = self.of_untyped.get(&value).cloned() else {
             return Reason::new("what a pointer leads to is not known");
@@ -103,7 +103,7 @@ impl Tracer<'_> {
         self.untyped.insert(name.to_owned(), example);
     }
 
-    /// Of a value that is one of some others, depending on a branch or a round: where one is an argument of which nothing is known, so is it.
+    /// A value that is one of several, by a branch or a round: if one of them is an untyped argument, so is it.
     pub(super) fn is_one_of(&mut self, value: ValueId, others: &[ValueId]) {
         for names in [&mut self.of_untyped, &mut self.led, &mut self.counts_from] {
             if let Some(name) = others.iter().find_map(|other| names.get(other)).cloned() {
@@ -143,7 +143,7 @@ impl Tracer<'_> {
         Dtype::ANY
     }
 
-    /// An argument of which nothing is known, as a pointer to whatever it is. `None` for what is something else, or where the layout of what is
+    /// An untyped argument, as a pointer to whatever it is. `None` for what is something else, or where the layout of what is
     /// loaded depends on the author.
     pub(super) fn as_pointer(&mut self, value: &Value) -> Option<Value> {
         if self.launch.dialect != Dialect::Triton {

@@ -28,7 +28,7 @@ impl Tracer<'_> {
         self.launch.divisible.as_ref().is_some_and(|names| names.contains(name))
     }
 
-    /// Of an argument. Nothing is known where nobody says which are aligned.
+    /// Of an argument. Nothing is known unless something says which are aligned.
     pub(super) fn note_argument(&mut self, of: ValueId, name: &str) {
         let divisible = self.launch.divisible.as_ref().map(|names| if names.contains(name) { DIVISIBLE } else { 1 });
         self.note_axes(of, divisible.map(AxisInfo::number));

@@ -143,7 +143,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// What a name stands for outside of the functions that are followed.
+    /// What a name means outside of the functions that are followed.
     pub(super) fn global(&mut self, home: Home, name: &str) -> Value {
         // A scenario names layouts as Python shows them, whatever the file calls their module.
         if self.is_scenario && name.starts_with(char::is_uppercase) && name.ends_with("Layout") {

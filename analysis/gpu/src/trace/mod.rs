@@ -62,10 +62,10 @@ impl Home {
 
 /// What a kernel sees of the code around it.
 pub trait Environment {
-    /// What a name stands for at a place.
+    /// What a name means at a place.
     fn definition(&self, home: Home, name: &str) -> Option<Definition>;
 
-    /// What `module.name` stands for, of a module that a name stands for at a place.
+    /// What `module.name` means, where a name at a place means that module.
     fn member(&self, home: Home, module: &str, name: &str) -> Option<Definition>;
 
     /// A dotted name of the language by its path in it: `mbarrier.init` for whatever the file calls it.
@@ -165,13 +165,13 @@ pub struct Trace {
     pub notes: Vec<Note>,
     /// What the compiler refuses.
     pub findings: Vec<Finding>,
-    /// The block of each function of which [`Site::function`] speaks; `None` for the kernel's own.
+    /// The block of each function, by [`Site::function`]; `None` for the kernel's own.
     pub functions: Vec<Option<BlockKey>>,
     /// Non-numeric parameters without a type, each with an example of one.
     pub untyped: BTreeMap<String, &'static str>,
     /// Those of them that an operand of a product is loaded through, with the element type that is usual there.
     pub usual: BTreeMap<String, Dtype>,
-    /// Parameters whose type nobody says and that what is in shared memory hangs on, with the type of a number that each is taken for.
+    /// Untyped parameters on which the contents of shared memory depend, with the type of a number that each is taken for.
     pub numbers: BTreeMap<String, &'static str>,
     /// Parameters without values that decide which statements the kernel has.
     pub undecided: BTreeSet<String>,
@@ -370,7 +370,7 @@ struct Tracer<'a> {
     constants: BTreeSet<ValueId>,
     /// What is computed is for Python alone, and not a part of the kernel.
     constexprs: u32,
-    /// Buffers of which the compiler may choose the layout anew, with the bits of an element.
+    /// Buffers whose layout the compiler may choose anew, with the bits of an element.
     unpinned: BTreeMap<BufferId, u64>,
     /// All of a buffer, and what is laid over it.
     allocated: BTreeMap<ValueId, BufferId>,
@@ -521,7 +521,7 @@ impl Tracer<'_> {
         Trace { program, notes, findings, functions, untyped, usual, numbers, undecided, open_loops }
     }
 
-    /// What nobody needs is not there when the compiler chooses the layouts of products.
+    /// Unused values are gone when the compiler chooses the layouts of products.
     fn forget_unneeded_products(&mut self) {
         let Some(body) = self.blocks.last() else { return };
         let needed = needed(body, self.program.types.len());
@@ -538,7 +538,7 @@ impl Tracer<'_> {
         related::related(&self.program, body, &|value| self.numbered(value))
     }
 
-    /// Products of one block of which one is computed from the other. What loops carry is not followed.
+    /// Products of one block that are computed from one another. What loops carry is not followed.
     fn chained_products(&self) -> BTreeSet<ValueId> {
         let mut chained = BTreeSet::new();
         let Some(body) = self.blocks.last() else { return chained };

@@ -55,7 +55,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// What an operator makes of two values, at least one of which the kernel computes. `which`: what else tells it from another one.
+    /// The result of an operator on two values, at least one computed by the kernel. `which`: what else identifies the operation.
     fn combined(&mut self, frame: &Frame, at: ExprId, op: BinaryOp, which: u64, both: &[Value]) -> Value {
         let dtype = self.arithmetic_type(both);
         let dtype = quotient_type(op, dtype).unwrap_or(dtype);
@@ -71,7 +71,7 @@ impl Tracer<'_> {
         is_number && !frame.is_host && self.launch.dialect == Dialect::Triton
     }
 
-    /// Two operands, of which the one that is not known is a number that the launch gives.
+    /// Two operands; the unknown one is a number given at the launch.
     fn with_number(&mut self, frame: &Frame, at: ExprId, reason: &Reason, operands: [&Value; 2]) -> [Value; 2] {
         self.takes_numbers = true;
         let number = self.scalar(frame, at, "number", Dtype::named("int32"), &[]);
@@ -202,7 +202,7 @@ impl Tracer<'_> {
         self.each_as(frame, at, name, 0, values, dtype)
     }
 
-    /// As `elementwise`, for a name that stands for several operations: `which` of them it is.
+    /// As `elementwise`, for a name shared by several operations; `which` tells them apart.
     pub(super) fn each_as(
         &mut self,
         frame: &Frame,
@@ -443,7 +443,7 @@ fn unchanged(op: BinaryOp, both: &[Value], dtype: Dtype) -> Option<&Value> {
     (is_neutral && is_whole).then_some(one)
 }
 
-/// The type of what a division or a remainder comes to, where that is another one than that of what is divided (`computation_type_impl` and `truediv` in
+/// The type of a quotient or a remainder, where it is another one than that of the dividend (`computation_type_impl` and `truediv` in
 /// `triton/language/semantic.py`): neither is there for numbers of less than 32 bits, and `/` is not there for whole ones.
 fn quotient_type(op: BinaryOp, dtype: Dtype) -> Option<Dtype> {
     let is_short = dtype.is_floating() && dtype.bits < 32;
@@ -588,7 +588,7 @@ pub(super) fn unknown_for<'v>(values: impl IntoIterator<Item = &'v Value>, what:
     };
     let of_tensor = |reason: Reason| {
         let remedy = match reason.remedy() {
-            // A tensor is no number, whatever the number is that it hangs on.
+            // A tensor is no number, whatever number it depends on.
             Some(Remedy::Value { param, example, .. }) => {
                 Some(Remedy::Value { param: param.clone(), example, is_number: false })
             }

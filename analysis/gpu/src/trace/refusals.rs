@@ -60,7 +60,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Whether an argument of a call is compared with `None` of which nothing is known: it may be that.
+    /// Whether an unknown argument of a call is compared with `None`: it may be that.
     fn compares_what_is_not_told(&mut self, frame: &mut Frame, call: ExprId) -> bool {
         let ast = frame.ast.clone();
         let Expr::Call { args, .. } = ast.expr(call) else { return false };
@@ -252,7 +252,7 @@ impl Tracer<'_> {
             return self.refuse(frame, at, Code::InvalidOperand, message);
         }
         let is_block = |value: Option<&Value>| matches!(value, Some(Value::Tensor(_)));
-        // A parameter of which nothing is known may be a tensor of pointers, where the function is called.
+        // A parameter without a type may be a tensor of pointers where the function is called.
         let is_told = |scalar: &Scalar| scalar.dtype.is_pointer() && scalar.dtype != Dtype::POINTER_TO_ANY;
         if matches!(pointer, Some(Value::Scalar(scalar)) if is_told(scalar)) && (is_block(mask) || is_block(value)) {
             let message = format!(

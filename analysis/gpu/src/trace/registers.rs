@@ -299,7 +299,7 @@ impl Tracer<'_> {
         tensors.collect()
     }
 
-    /// The operands of an access through pointers, all of which are in the layout in which it goes through memory.
+    /// The operands of an access through pointers, all in the layout in which it goes through memory.
     pub(super) fn accessed(&mut self, frame: &Frame, at: ExprId, pointers: &Tensor, values: &[Value]) -> Vec<ValueId> {
         self.note_access(pointers);
         let own = Registers::Loaded(self.coalesced(pointers));
@@ -439,7 +439,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// The scratch of which a number was given out.
+    /// The scratch with a number that was given out.
     pub(super) fn scratch_size(&self, number: usize) -> Scratch {
         let hardware = &self.launch.hardware;
         let asked = &self.asked[number];

@@ -298,7 +298,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Takes note of the parameter that a condition hangs on, where that has no value.
+    /// Takes note of the parameter that a condition depends on, where it has no value.
     pub(super) fn note_undecided(&mut self, condition: &Value) {
         if let Value::Unknown(reason) = condition
             && let Some(Remedy::Value { param, .. }) = reason.remedy()
@@ -444,7 +444,7 @@ impl Tracer<'_> {
         self.loop_(frame, target, at, (bounds, stages, copies), body);
     }
 
-    /// Follows so many copies of the body of a loop, the first of which is for one value, the others each for one that is a step further.
+    /// Follows so many copies of the body of a loop, the first for one value of the index, each further one for the next.
     fn copies_of_body(
         &mut self,
         frame: &mut Frame,
@@ -869,7 +869,7 @@ fn assigned(ast: &Ast, body: &[StmtId]) -> BTreeMap<Rc<str>, StmtId> {
             }
             Expr::Tuple(parts) | Expr::List(parts) => parts.iter().for_each(|&part| targets(ast, at, part, found)),
             Expr::Starred(inner) => targets(ast, at, *inner, found),
-            // An object of which a part is assigned is another one.
+            // An object is another one once a part of it is assigned.
             Expr::Attribute { value, .. } => targets(ast, at, *value, found),
             _ => {}
         }

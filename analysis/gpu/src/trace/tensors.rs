@@ -553,7 +553,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// A view of which only the buffer is known.
+    /// A view; only its buffer is known.
     fn unknown_view(&mut self, frame: &Frame, expr: ExprId, object: &Value, reason: &str) -> Value {
         let args = Args { positional: vec![object.clone()], named: Vec::new() };
         self.unknown_call(frame, expr, Reason::new(reason), &args)

@@ -771,7 +771,7 @@ impl Tracer<'_> {
         Value::None
     }
 
-    /// Loads in a loop of which the author asks to be overlapped have buffers, by rules of AMD's compiler that are not followed here.
+    /// Loads in a loop whose rounds the author asks to overlap have buffers, by rules of AMD's compiler that are not modelled.
     pub(super) fn note_pipelined_load(&mut self, frame: &Frame, expr: ExprId) {
         if self.is_overlapped && self.launch.dialect == Dialect::Tlx && self.is_amd() {
             let reason = "how many copies of a load the compiler keeps in a loop with `num_stages` is not modelled";
@@ -785,7 +785,7 @@ impl Tracer<'_> {
         if self.is_amd() { capability >= 1250 } else { capability >= 90 }
     }
 
-    /// `desc.load(…)` where pointers are gone through of which nothing is known.
+    /// `desc.load(…)` on a device without such copies: it goes through pointers, and nothing is known of them.
     fn load_by_pointers(&mut self, frame: &Frame, expr: ExprId, descriptor: &Descriptor, args: &Args) -> Value {
         let (dtype, shape) = (descriptor.dtype, (*descriptor.block).clone());
         let mut operands = vec![descriptor.id];
@@ -1134,7 +1134,7 @@ fn compilers() -> Registers {
     Registers::Unknown(Reason::new("the compiler chooses the layouts of registers"))
 }
 
-/// A swizzle of which no order is said goes by rows.
+/// A swizzle without an order goes by rows.
 fn ordered(layout: &Rc<SharedLayout>, rank: usize) -> Rc<SharedLayout> {
     match &**layout {
         SharedLayout::Swizzled { order, cga } if order.is_empty() => {

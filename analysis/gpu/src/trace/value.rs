@@ -1,4 +1,4 @@
-//! What a name stands for while a kernel is followed: what Python computes before the kernel is compiled, and what the kernel computes.
+//! The values of names while a kernel is followed: those that Python computes before the kernel is compiled, and those that the kernel computes.
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -73,7 +73,7 @@ impl Tracer<'_> {
         self.between(frame, at, end, layout)
     }
 
-    /// After its rounds, of which none made anything else of it: it is as it was before them.
+    /// After its rounds, none of which changed it: it is as it was before them.
     pub(super) fn leave_while(&mut self, auto: u32) {
         if let Some(start) = self.whiles[&auto].start.clone()
             && self.autos[auto as usize].is_none()

@@ -67,7 +67,7 @@ impl Substitution {
         self.of.is_empty()
     }
 
-    /// The variable that `var` stands for, if it stands for one.
+    /// The variable that replaces `var`, if one does.
     pub(crate) fn var_of(&self, var: VarId) -> Option<VarId> {
         self.of.get(&var).and_then(Operand::var)
     }

@@ -1007,7 +1007,7 @@ impl<'a> Lowering<'a> {
         if never_runs {
             self.state.notes.truncate(said.0);
             self.state.rejections.truncate(said.1);
-            // What is assigned there is not what the name stands for after it.
+            // What is assigned there is not what the name refers to after it.
             super::pre_ssa::visit_types(&mut statements, &mut |var, ty| {
                 if let Type::Unknown(_) = ty {
                     *ty = self.ty(var).clone();

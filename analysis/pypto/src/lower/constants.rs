@@ -102,7 +102,7 @@ pub(super) fn space(value: &Constant) -> Option<Space> {
     }
 }
 
-/// What a name stands for; `None` where it is none of PyPTO's.
+/// The meaning of a name; `None` where it is none of PyPTO's.
 pub fn name(path: &[&str]) -> Option<Constant> {
     Some(match path {
         ["pl", "Mem" | "MemorySpace", space] => match Space::from_name(space) {

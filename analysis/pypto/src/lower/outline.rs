@@ -111,7 +111,7 @@ struct LiveIn {
     defined: FxHashSet<VarId>,
     /// The same in order of definition, to forget those of a branch.
     journal: Vec<VarId>,
-    /// The tensor that a carry or the result of a store stands for.
+    /// The tensor behind a carry or the result of a store.
     aliases: FxHashMap<VarId, VarId>,
 }
 

@@ -139,7 +139,7 @@ pub(super) struct InlinedFunction {
 }
 
 impl InlinedFunction {
-    /// The parameter of this function that stands for a parameter of the function being lowered.
+    /// The parameter of this function that is given a parameter of the function being lowered.
     pub(super) fn param(&self, var: &Var) -> Option<Origin> {
         self.params.get(&var.origin).copied().map(Origin::Expr)
     }

@@ -82,7 +82,7 @@ impl Writes {
         }
     }
 
-    /// The tensor that the result stands for.
+    /// The tensor behind the result.
     fn call(&mut self, call: &Call) -> Option<VarId> {
         let (index, written) = match call.op {
             OpId::STORE => (2, Some(&mut self.tiles)),

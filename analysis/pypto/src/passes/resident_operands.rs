@@ -267,7 +267,7 @@ impl Room<'_> {
 struct Moving<'a> {
     kernel: &'a Kernel,
     inventory: &'a Inventory,
-    /// Loads of tensors of which it is not known who else holds them.
+    /// Loads of tensors that something unknown may hold as well.
     unclear: Vec<(Origin, String)>,
 }
 

@@ -68,7 +68,7 @@ fn author_name(printed: &str, is_ssa: bool) -> Option<&str> {
     }
 }
 
-/// Whether every name of ours stands for the same tiles in the dump.
+/// Whether every name of ours has the same tiles in the dump.
 fn is_of_same_text(ours: &ByName, dump: &ByName) -> bool {
     let kind =
         |tile: &PlannedTile| -> (Vec<u64>, Dtype, Option<Space>) { (tile.shape.clone(), tile.dtype, tile.space) };

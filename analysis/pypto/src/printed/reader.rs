@@ -73,7 +73,7 @@ fn read(ast: &Ast, name: String, origin: Origin, name_origin: Origin, body: &[St
 struct Reader<'a> {
     ast: &'a Ast,
     kernel: PrintedKernel,
-    /// The tile that a name stands for now.
+    /// The tile that a name refers to now.
     names: HashMap<String, usize>,
     branches: Vec<(u32, bool)>,
     ifs: u32,

@@ -464,7 +464,7 @@ impl<'e> Run<'e> {
         ast.dotted(*func).is_some_and(|path| self.evaluator.scope.ends(&path))
     }
 
-    /// Runs statements of which it is not known whether they run: what they assign is not known after them.
+    /// Runs statements that may not run: what they assign is not known after them.
     fn perhaps(&mut self, body: &[StmtId]) -> Result<(), Reason> {
         if let Flow::Return(value) = self.body(body)? {
             self.returns.push(value);
@@ -473,7 +473,7 @@ impl<'e> Run<'e> {
         Ok(())
     }
 
-    /// Runs one body and the other, of which it is not known which one runs.
+    /// Runs one body and the other, where it is not known which one runs.
     fn one_of(&mut self, one: &[StmtId], other: &[StmtId]) -> Result<Flow, Reason> {
         work::spend(self.locals.len() as u64 / LOCALS_COPIED_A_STEP);
         let before = self.locals.clone();

@@ -94,7 +94,7 @@ impl Bindings {
         }
     }
 
-    /// The path that an expression stands for, of a module that is imported before it.
+    /// The path of the module that an expression refers to, which is imported before it.
     fn path(&self, ast: &Ast, expr: ExprId) -> Option<String> {
         let path = ast.dotted(expr)?;
         match self.names.get(path[0])? {
@@ -106,7 +106,7 @@ impl Bindings {
         }
     }
 
-    /// What `hasattr(triton.language, "dot")` comes to; `None` of another condition, and of members that only other versions have.
+    /// The value of `hasattr(triton.language, "dot")`; `None` of another condition, and of members that only other versions have.
     fn is_there(&self, ast: &Ast, condition: ExprId, has: Has<'_>) -> Option<bool> {
         let Expr::Call { func, args } = ast.expr(condition) else { return None };
         let ([object, member], Some("hasattr")) = (args.as_slice(), ast.name(*func)) else { return None };
@@ -115,7 +115,7 @@ impl Bindings {
     }
 }
 
-/// The dotted path that each imported name stands for: `tl` → `triton.language`.
+/// The dotted path of each imported name: `tl` → `triton.language`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Imports(BTreeMap<String, String>);
 
@@ -134,7 +134,7 @@ impl Imports {
         }
     }
 
-    /// The path that a name stands for.
+    /// The path that a name refers to.
     pub fn module_of(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }

@@ -32,7 +32,7 @@ enum Bound {
 }
 
 impl<'db> Host<'db, '_> {
-    /// What a class that a name stands for gives to another name.
+    /// What a class, by its name, gives to another name.
     pub(super) fn class_attribute(&self, class: &str, name: &str) -> Option<Constant> {
         self.attribute(self.class_called(class)?, name)
     }
@@ -131,7 +131,7 @@ impl<'db> Host<'db, '_> {
         found
     }
 
-    /// The class that a name stands for here. Statements, and bodies of classes, see what stands before them; functions run after all of it.
+    /// The class that a name refers to here. Statements, and bodies of classes, see what stands before them; functions run after all of it.
     fn class_called(&self, name: &str) -> Option<Unit<'db>> {
         let (db, unit) = (self.scope.db, self.scope.unit);
         let file = unit.file(db);
@@ -190,7 +190,7 @@ fn bindings<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Arc<BTreeMap
     Arc::new(all)
 }
 
-/// The class that a name of a module stands for: the last that it is given, by a class or an import, before the end of a unit of it.
+/// The class that a name of a module refers to: the last that it is given, by a class or an import, before the end of a unit of it.
 fn class_of_module<'db>(
     db: &'db dyn salsa::Database,
     file: SourceFile,

@@ -30,7 +30,7 @@ pub(crate) fn constants(context: &Context<'_>) -> Vec<Constant> {
     blocks.flat_map(|block| in_block(context, block)).filter(|it| it.name.is_some()).collect()
 }
 
-/// The one that a byte offset touches, or that the name there stands for.
+/// The one that a byte offset touches, or that the name there refers to.
 pub(super) fn at(context: &Context<'_>, offset: usize) -> Option<Constant> {
     let blocks = context.document().blocks();
     let is_here = |block: usize| {

@@ -341,7 +341,7 @@ fn a_search_has_an_end() {
     );
 }
 
-/// Another launch that comes to the same takes a row away, so that the rest are of others than they were.
+/// Another launch with the same memory takes a row away, so that the rest are of others than they were.
 #[test]
 fn a_value_that_takes_a_configuration_away_is_not_known() {
     let kernel = TRITON.split_once("@triton.autotune").expect("the decorator").0.to_owned()

@@ -100,7 +100,7 @@ pub(super) fn sharing(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: us
     })
 }
 
-/// The definition that a name stands for: the one there, else the last before it, else (in a loop) the first after it.
+/// The definition that a name refers to: the one there, else the last before it, else (in a loop) the first after it.
 fn tile_at<'p>(
     placed: &PlacedUnit<'_>,
     kernel: Option<&Kernel>,
@@ -119,7 +119,7 @@ fn tile_at<'p>(
         if defined(tile) == at.start {
             return Some(tile);
         }
-        // On the right side of its own assignment a name still stands for the definition before.
+        // On the right side of its own assignment a name still refers to the definition before.
         if defined(tile) < at.start && !is_on_line_of(placed, plan, tile, at) {
             before = Some(tile);
         } else {

@@ -48,7 +48,7 @@ impl Names {
         self.of_statement.get(&order).map_or(&[], |&tile| &self.copies[tile])
     }
 
-    /// The author's statement that something stems from: a part of one stands for the whole.
+    /// The author's statement that something stems from: of a part of one, the whole.
     pub(super) fn statement(&self, origin: Origin) -> Origin {
         self.statements.around(origin)
     }

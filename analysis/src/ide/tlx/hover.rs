@@ -34,7 +34,7 @@ pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKer
     Some(Hover { range, markdown })
 }
 
-/// Totals, and what each scenario comes to.
+/// Totals, and the memory under each scenario.
 fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
     let mut text = format!("`{}` on {}: {}\n", tlx.kernel.name, tlx.plan.arch, title(tlx));
     if let Some(traced) = &tlx.traced {

@@ -353,7 +353,7 @@ fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> D
     }
 }
 
-/// A buffer to which the allocator gives nothing: it lies within a spec or another buffer, or nobody uses it.
+/// A buffer to which the allocator gives nothing: it lies within a spec or another buffer, or is unused.
 fn unplaced(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,

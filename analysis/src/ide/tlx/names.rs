@@ -1,4 +1,4 @@
-//! What a name in a TLX kernel stands for, and what shares its memory.
+//! What a name in a TLX kernel refers to, and what shares its memory.
 
 use tilefit_gpu::tlx::footprint::Owner;
 use tilefit_gpu::tlx::{BufferId, SpecId};

@@ -130,7 +130,7 @@ fn integer(ast: &Ast, expr: ExprId) -> Option<u64> {
 
 const STAGES: &str = "num_stages";
 
-/// No compiler has more stages where nobody says how many.
+/// No compiler has more stages by default.
 const DEFAULT_STAGES: u64 = 3;
 
 /// Of the launches in the file: the stages, and what the kernel is compiled for.

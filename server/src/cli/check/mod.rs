@@ -285,7 +285,7 @@ impl Run {
         self.files.iter().flat_map(|file| &file.kernels)
     }
 
-    /// Kernels of which it is not known what they take.
+    /// Kernels whose memory is not known.
     fn partial(&self) -> usize {
         self.kernels().filter(|kernel| is_partial(kernel)).count()
     }

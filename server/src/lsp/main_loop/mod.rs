@@ -650,7 +650,7 @@ impl MainLoop {
         self.start(move || query.run(view).map(Event::Query));
     }
 
-    /// Runs a task on a worker. What it comes to is the next message, if anything.
+    /// Runs a task on a worker. Its result is the next message, if it has one.
     fn start(&self, task: impl FnOnce() -> Option<Event> + Send + 'static) {
         let queue = self.queue.clone();
         self.runtime.spawn_blocking(move || task().map(|event| queue.post(event)));

@@ -13,7 +13,7 @@ use tower_lsp::jsonrpc::{Request, Response};
 
 use crate::terminal::complain;
 
-/// Method of the message that stands for a frame which is not a JSON-RPC message; its parameter is the reason.
+/// Method of the message for a frame which is not a JSON-RPC message; its parameter is the reason.
 pub(crate) const MALFORMED: &str = "tilefit/malformedFrame";
 
 /// No header comes near this. The rest of a longer line is read as lines of its own, none of which is one.

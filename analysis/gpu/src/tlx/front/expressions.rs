@@ -268,7 +268,7 @@ impl Front {
     }
 }
 
-/// Whether a value stands for what has elements: a pointer, or a descriptor, by their type.
+/// Whether a value has elements: a pointer or a descriptor, by its type.
 pub(super) fn is_element(value: &Value) -> bool {
     matches!(value, Value::Constant(constant) if Dtype::from_constant(constant).is_some())
 }

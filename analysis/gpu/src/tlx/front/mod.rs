@@ -36,7 +36,7 @@ const MOST_ALTERNATIVES: usize = 8;
 /// Elements of a list comprehension that allocates.
 const MOST_ELEMENTS: usize = 256;
 
-/// What a name stands for.
+/// The value of a name.
 #[derive(Debug, Clone, PartialEq)]
 enum Value {
     Constant(Constant),
@@ -270,7 +270,7 @@ struct FrameScope<'a> {
 }
 
 impl FrameScope<'_> {
-    /// What a member of a module of Triton is that stands for no constant.
+    /// A member of a module of Triton that is no constant.
     fn of_triton(&self, path: &[&str]) -> Option<Constant> {
         let canonical = language::canonical(self.imports, path)?;
         let is_member = canonical.split('.').count() == 2;
@@ -292,7 +292,7 @@ impl Scope for FrameScope<'_> {
     }
 
     fn language_name(&self, path: &[&str]) -> Option<Constant> {
-        // `desc.dtype`, `ptr.dtype.element_ty`, `BLOCK.value`: a parameter stands for its element type or its number.
+        // `desc.dtype`, `ptr.dtype.element_ty`, `BLOCK.value`: a parameter has its element type or its number.
         if let [name, attributes @ ..] = path
             && let Some(Bound { value: Value::Constant(constant), .. }) = self.names.get(*name)
             && attributes.iter().all(|attribute| ["dtype", "element_ty", "type", "scalar", "value"].contains(attribute))

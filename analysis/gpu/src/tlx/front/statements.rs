@@ -1,4 +1,4 @@
-//! Statements: what a name stands for after each, and which branches are followed.
+//! Statements: the values of names after each, and which branches are followed.
 
 use std::collections::BTreeSet;
 

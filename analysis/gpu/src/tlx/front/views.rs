@@ -455,7 +455,7 @@ impl Front {
                 Ok(Storage::Smem) if form.is_slice => Some(format!(
                     "source and result must not be subviews; reinterpret `{name}` and then take a subview"
                 )),
-                // What the shape of one buffer comes to is another question where none was chosen.
+                // The shape of one buffer is another question where none was chosen.
                 Ok(Storage::Smem) if is_read && (reshapes || !is_array) => match (form.bits(), to.bits()) {
                     (Some(from), Some(into)) if into > from => Some(format!(
                         "source and result must have the same logical storage size: this view takes {} bytes, `{name}` has {} here",

@@ -123,7 +123,7 @@ impl Encodings {
         self.buffer(buffer, Some(&Ok(place.rewriting.new_num)), true, is_amd)
     }
 
-    /// What stands for a spec in the end: bytes, or 32-bit words in rows and columns.
+    /// A spec in the end: bytes, or 32-bit words in rows and columns.
     pub(super) fn backing(&mut self, size: &SpecSize, storage: Storage) -> String {
         let extents: Vec<_> = size.shape.iter().map(u64::to_string).collect();
         match (storage, size.shape.as_slice()) {

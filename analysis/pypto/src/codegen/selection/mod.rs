@@ -57,7 +57,7 @@ impl From<String> for Refusal {
 
 type Selected<T> = Result<T, Refusal>;
 
-/// What a tensor variable stands for.
+/// What a tensor variable refers to.
 #[derive(Clone, PartialEq, Eq)]
 struct TensorRef {
     /// Indices in [`Program::args`]; several after a branch that chooses.

@@ -119,7 +119,7 @@ struct Use {
 #[derive(Debug, Default)]
 struct Uses {
     all: Vec<Use>,
-    /// Touched by something of which it is not known what it touches.
+    /// Touched by something that may touch anything.
     unknown: bool,
 }
 
