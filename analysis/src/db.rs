@@ -21,8 +21,8 @@ mod configurations;
 mod devices;
 mod dumps;
 mod factories;
+mod gpu;
 pub(crate) mod imports;
-mod jit;
 mod launches;
 mod libraries;
 mod lists;
@@ -43,17 +43,14 @@ mod specialisations;
 #[cfg(test)]
 mod tests;
 mod tlx;
-mod traced;
+mod triton;
 
 pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
 pub(crate) use configurations::{
     Configuration, Configurations, configuration_list, configurations_of, rows_of_list, written_configurations,
 };
 pub(crate) use dumps::{Dumped, dumped};
-pub(crate) use jit::{
-    JitKernel, gluon_name, is_gluon_decorator, is_triton_decorator, jit_assumed, jit_dialect, jit_kernel, jit_least,
-    jit_needed, jit_scenario_table, triton_name,
-};
+pub(crate) use gpu::TracedKernel;
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
 pub(crate) use passed_on::imports as triton_imports;
@@ -62,13 +59,16 @@ pub(crate) use pypto::{
     Outcome, Planned, callers, generated, host, host_functions, is_kernel, kernels, planned, plans, plans_under,
     sequences, source_kernel_ids, source_kernels,
 };
-pub(crate) use questions::{Under, jit_question, question_under, tlx_question};
+pub(crate) use questions::{Under, question_under, tlx_question, triton_question};
 pub(crate) use scenario_tables::{MemoryUsage, ScenarioRow, ScenarioTable, Verdict};
 pub(crate) use scope::value;
 pub(crate) use shapes::given as given_shapes;
 pub(crate) use shared_plans::SharedPlans;
 pub(crate) use tlx::{TlxKernel, module_constant, tlx_kernel, tlx_least, tlx_needed_values, tlx_scenario_table};
-pub(crate) use traced::TracedKernel;
+pub(crate) use triton::{
+    TritonKernel, gluon_name, is_gluon_decorator, is_triton_decorator, triton_assumed, triton_dialect, triton_kernel,
+    triton_least, triton_name, triton_needed, triton_scenario_table,
+};
 
 #[salsa::db]
 #[derive(Clone, Default)]

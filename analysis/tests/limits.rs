@@ -227,3 +227,33 @@ fn what_is_shared_is_gone_through_as_often_as_it_is_held_and_no_more() {
         analysis.code_actions(file, whole).expect("nothing cancels");
     }
 }
+
+/// While a `pl.yield_` is typed, the loop carries a tile that nothing writes. That is said, and it is not taken for a fault of the plan.
+#[test]
+fn a_loop_that_yields_nothing_is_planned_in_part() {
+    let text = "\
+import pypto.language as pl
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, x: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]) -> pl.Tensor[[64, 64], pl.FP32]:
+        total = pl.load(x, [0, 0], [16, 64])
+        for i in pl.pipeline(0, 4, stage=4):
+            for j, (part,) in pl.range(0, n, init_values=(total,)):
+                for k, (sum,) in pl.pipeline(0, 3, stage=4, init_values=(part,)):
+                    row = pl.load(x, [k * 16, 0], [16, 64])
+                    out = pl.store(row, [k * 16, 0], out)
+                    more = pl.yield_f\"{(pl.maximum(sum, part))
+                end = pl.yield_(pl.maximum(part, part))
+            total = pl.abs(total)
+        out = pl.store(total, [0, 0], out)
+        return out
+";
+    for planner in ["sequential", "packed", "dsa-rp"] {
+        let (host, file) = host(text, &format!("planner = \"{planner}\""));
+        let said = host.snapshot().diagnostics(file).expect("no edit");
+        let said: Vec<String> = said.into_iter().map(|it| it.message).collect();
+        assert!(!said.iter().any(|message| message.contains("report")), "{planner}: {said:?}");
+    }
+}

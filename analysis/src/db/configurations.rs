@@ -10,12 +10,12 @@ use tilefit_gpu::device::Arch;
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::{self, Constant};
 
-use super::jit::jit_kernel;
 use super::possible::{self, Estimate, estimate};
 use super::scenario_tables::{MemoryUsage, usage_of_each};
 use super::scenarios::{scenarios, tuner, tuning};
 use super::scope::{UnitScope, defined, statements_of};
 use super::tlx::{relevant_params, tlx_kernel, tlx_usage};
+use super::triton::triton_kernel;
 use super::{Unit, config, syntax};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +45,7 @@ pub(crate) fn configurations_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
         let each = |scenarios: &[Scenario]| usage_of_each(db, scenarios, Some(&relevant), &usage);
         return Some(on_devices(db, unit, kernel.plan.arch, kernel.selected, &each));
     }
-    let kernel = jit_kernel(db, unit).as_ref()?;
+    let kernel = triton_kernel(db, unit).as_ref()?;
     let left = Cell::new(possible::STEPS);
     let usage = |scenario: &Scenario| estimate(db, unit, kernel.dialect, scenario, &left);
     let own = kernel.traced.arch;

@@ -11,12 +11,12 @@ use tilefit_python::eval::Constant;
 use tilefit_python::finding::Reason;
 use tilefit_python::work::Limits;
 
-use super::jit::{Elements, elements_of, jit_kernel, laid_out, laid_out_within, usage};
+use super::gpu::TracedKernel;
 use super::passed_on::imports;
 use super::scenario_tables::{MemoryUsage, Verdict};
 use super::scenarios::scenarios;
 use super::scope::UnitScope;
-use super::traced::TracedKernel;
+use super::triton::{Elements, elements_of, laid_out, laid_out_within, triton_kernel, usage};
 use super::{Unit, config, syntax};
 
 /// A kernel's memory under a scenario that may leave something open.
@@ -43,7 +43,7 @@ const POSSIBLE: &str = "what is possible";
 /// The kernel's memory under the scenario in force, where that leaves something open.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn estimate_in_force<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<Estimate>> {
-    let kernel = jit_kernel(db, unit).as_ref()?;
+    let kernel = triton_kernel(db, unit).as_ref()?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     // What is too large for one is too large for all.
     if is_settled(&kernel.traced, &scenario) || !kernel.traced.is_planned {
@@ -61,7 +61,7 @@ pub(super) fn estimate<'db>(
     scenario: &Scenario,
     left: &Cell<u64>,
 ) -> Option<Estimate> {
-    let usual = jit_kernel(db, unit).as_ref().map(|kernel| elements_of(&kernel.traced)).unwrap_or_default();
+    let usual = triton_kernel(db, unit).as_ref().map(|kernel| elements_of(&kernel.traced)).unwrap_or_default();
     let traced = laid_out(db, unit, dialect, scenario, &usual)?;
     let at_once = usage(&traced);
     if is_settled(&traced, scenario) || at_once.verdict == Verdict::Refused || !traced.is_planned {
@@ -226,7 +226,7 @@ fn each_of(name: &str, range: &Range) -> Vec<Vec<(String, Constant)>> {
 
 /// The parameters that a plan lacks: those that decide what the kernel is made of, then those that sizes depend on.
 fn asked_for(traced: &TracedKernel) -> Vec<String> {
-    let sizes = super::jit::asked_for(traced).into_iter().map(|(name, _)| name);
+    let sizes = super::triton::asked_for(traced).into_iter().map(|(name, _)| name);
     let mut found: Vec<String> = Vec::new();
     // Types are asked for last: most kernels take no more memory for one than for another.
     for name in traced.undecided.iter().cloned().chain(sizes).chain(traced.untyped.keys().cloned()) {

@@ -12,21 +12,23 @@ use tilefit_python::eval::Constant;
 
 use crate::confirm::{Asked, Question};
 
-use super::jit::{JitKernel, constexprs_without_values, elements_of, in_order, jit_kernel, jit_needed, laid_out};
+use super::gpu::TracedKernel;
 use super::passed_on::imports;
 use super::scenarios::{launch_values, scenarios};
 use super::scope::UnitScope;
 use super::tlx::{tlx_kernel, tlx_needed_values};
-use super::traced::TracedKernel;
+use super::triton::{
+    TritonKernel, constexprs_without_values, elements_of, in_order, laid_out, triton_kernel, triton_needed,
+};
 use super::{Unit, syntax};
 
 /// What an argument of which nothing is said is taken for: most numbers that kernels are given fit into it.
 const NUMBER: &str = "i32";
 
-pub(crate) fn jit_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
-    let kernel = jit_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
+pub(crate) fn triton_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
+    let kernel = triton_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
-    question_of(db, unit, &scenario, (&kernel.traced, kernel.traced.arch), &jit_needed(db, unit).values)
+    question_of(db, unit, &scenario, (&kernel.traced, kernel.traced.arch), &triton_needed(db, unit).values)
 }
 
 pub(crate) fn tlx_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
@@ -55,7 +57,7 @@ pub(crate) fn question_under<'db>(
         let question = question_of(db, unit, scenario, (traced, arch), &[]).ok()?;
         return Some(Under { question, is_example: false });
     }
-    let kernel = jit_kernel(db, unit).as_ref()?;
+    let kernel = triton_kernel(db, unit).as_ref()?;
     let whole = with_examples(db, unit, scenario, kernel)?;
     let traced = TracedKernel { untyped: BTreeMap::new(), ..kernel.traced.clone() };
     let question = question_of(db, unit, &whole, (&traced, arch), &[]).ok()?;
@@ -67,7 +69,7 @@ fn with_examples<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     scenario: &Scenario,
-    kernel: &JitKernel,
+    kernel: &TritonKernel,
 ) -> Option<Scenario> {
     let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
     let launched = launch_values(db, unit);

@@ -16,12 +16,12 @@ use tilefit_python::finding::{Note, Origin, Reason, Remedy};
 use tilefit_python::work::{self, Failure, within};
 
 use super::devices::device_of_others;
-use super::jit::least;
+use super::gpu::{TracedKernel, traced};
 use super::passed_on::imports;
 use super::scenario_tables::{MemoryUsage, SURVEYED_FOR_ONE, ScenarioTable, survey};
 use super::scenarios::{calls_in, is_jit, jit_functions, launch_values, scenarios};
 use super::scope::UnitScope;
-use super::traced::{TracedKernel, traced};
+use super::triton::least;
 use super::{Name, Unit, config, syntax};
 
 /// A TLX kernel under the scenario that is in force, and its memory.

@@ -13,7 +13,7 @@ use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Stmt};
 use crate::db::{self, Outcome};
 
 use super::diagnostics::{self, Diagnostic};
-use super::traced::smaller::smaller_numbers;
+use super::gpu::smaller::smaller_numbers;
 use super::{Context, PlacedUnit, bind, capacity_fixes, configuration_fixes, confirmation, sync_fixes};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use tilefit_syntax::ast::ExprId;
 use crate::confirm::{FailureKind, Outcome, Question};
 use crate::db::{self, Configuration, Configurations, Under, Verdict};
 
+use super::gpu::scenarios::{display, refused};
+use super::gpu::{self, lens};
 use super::inlay_hints::InlayHint;
-use super::traced::scenarios::{display, refused};
-use super::traced::{self, lens};
 use super::{Context, PlacedUnit, code_lens, formatting};
 
 /// What the configurations of one kernel come to.
@@ -158,7 +158,7 @@ fn fitting(rows: &[ConfigurationView], nth: usize, device: &str) -> String {
 /// What nothing says of a kernel and its numbers rest on.
 fn assumes(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<String> {
     let of_tlx = db::tlx_kernel(context.db, placed.unit).as_ref().and_then(|kernel| kernel.traced.as_ref());
-    traced::assumes(of_tlx.map_or_else(|| &db::jit_assumed(context.db, placed.unit)[..], |traced| &traced.assumed))
+    gpu::assumes(of_tlx.map_or_else(|| &db::triton_assumed(context.db, placed.unit)[..], |traced| &traced.assumed))
 }
 
 pub(super) fn on_device(

@@ -18,11 +18,11 @@ use crate::project::Config;
 
 use super::cursor_context::Dialect;
 use super::diagnostics::Diagnostic;
-use super::jit::{GLUON, TRITON};
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
 use super::pypto::Pypto;
 use super::tlx::Tlx;
+use super::triton::{GLUON, TRITON};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 /// A unit is of the first language that claims it. PyPTO is last, for it takes what is left: its scopes, printed kernels and functions

@@ -15,10 +15,10 @@ pub mod diagnostics;
 pub mod folding;
 mod formatting;
 pub mod generated_code;
+mod gpu;
 pub mod hover;
 pub mod inlay_hints;
 mod inserted_tiles;
-mod jit;
 mod language;
 pub mod largest_fit;
 mod level;
@@ -42,7 +42,7 @@ pub(crate) mod syntax_errors;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tlx;
-mod traced;
+mod triton;
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Stmt, StmtId};
 use crate::db::{self, TlxKernel};
 use crate::ide::code_actions::{CodeAction, Effect, Fix};
 use crate::ide::diagnostics::{Diagnostic, found};
-use crate::ide::traced::actions::scenario_comment;
+use crate::ide::gpu::actions::scenario_comment;
 use crate::ide::{Context, PlacedUnit};
 
 pub(super) fn actions(

@@ -11,14 +11,14 @@ use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::Expr;
 
 use crate::db::{self, TlxKernel};
+use crate::ide::gpu;
+use crate::ide::gpu::hover::{assumptions, occupancy};
 use crate::ide::hover::Hover;
-use crate::ide::traced;
-use crate::ide::traced::hover::{assumptions, occupancy};
 use crate::ide::{Context, PlacedUnit};
 
 use super::names::{self, Named, What};
 use super::title;
-use crate::ide::traced::scenarios::{self, display};
+use crate::ide::gpu::scenarios::{self, display};
 
 /// What is known of the kernel, spec, buffer or constant whose name is at `offset`.
 pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, offset: usize) -> Option<Hover> {
@@ -114,7 +114,7 @@ fn describe_buffer(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKern
         }
     }
     let of_its_own = tlx.traced.as_ref().filter(|_| place.placement.is_none());
-    if let Some(rows) = of_its_own.and_then(|traced| traced::hover::place(context, placed, traced, buffer.name_at)) {
+    if let Some(rows) = of_its_own.and_then(|traced| gpu::hover::place(context, placed, traced, buffer.name_at)) {
         text.push_str(&rows);
     }
     let listed = place.ranges().take(8).enumerate();
@@ -168,8 +168,7 @@ fn describe_spec(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel
             let _ = writeln!(text, "| size | unknown: {reason} |");
         }
     }
-    if let Some(rows) =
-        tlx.traced.as_ref().and_then(|traced| traced::hover::place(context, placed, traced, spec.name_at))
+    if let Some(rows) = tlx.traced.as_ref().and_then(|traced| gpu::hover::place(context, placed, traced, spec.name_at))
     {
         text.push_str(&rows);
     }

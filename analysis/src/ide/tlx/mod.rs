@@ -30,15 +30,15 @@ use crate::project::Config;
 use super::code_actions::suggested_names;
 use super::cursor_context::Dialect;
 use super::diagnostics::{Diagnostic, found, not_modelled};
+use super::gpu::actions::missing_values;
+use super::gpu::lens::{self, InForce};
+use super::gpu::{self, comments, scenarios};
 use super::language::{
     self, Amount, Described, Extent, Hinted, KernelDeclaration, KernelView, Language, Memory, Missing, Placement, Site,
     Value, ValueKind, Values,
 };
 use super::memory_map::Drawing;
 use super::plan_view::{AllocationView, Details, SpacePacking, SpecView, TilePlan};
-use super::traced::actions::missing_values;
-use super::traced::lens::{self, InForce};
-use super::traced::{self, comments, scenarios};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 pub(super) struct Tlx;
@@ -209,7 +209,7 @@ impl KernelView for View<'_> {
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
         match placed_by_allocator(self.0) {
-            Some(traced) => traced::map::drawing(context, placed, traced),
+            Some(traced) => gpu::map::drawing(context, placed, traced),
             None => map::drawing(context, placed, self.0),
         }
     }
@@ -229,7 +229,7 @@ impl KernelView for View<'_> {
             all.retain(|it| it.code != Code::CapacityExceeded);
             all.extend(traced.findings.iter().map(|finding| found(placed, finding)));
             let least = || db::tlx_least(context.db, placed.unit);
-            all.extend(traced::too_much(context, placed, traced, &least));
+            all.extend(gpu::too_much(context, placed, traced, &least));
         }
         all.extend(comments::diagnostics(context, placed));
         all
@@ -339,7 +339,7 @@ fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> D
     let mut tiles: Vec<TilePlan> = kernel.buffer_ids().filter_map(|id| tile(context, placed, tlx, id)).collect();
     if let Some(traced) = &tlx.traced {
         tiles = kernel.buffer_ids().filter_map(|id| unplaced(context, placed, tlx, traced, id)).collect();
-        tiles.extend(traced.planned.plan.placed.iter().map(|it| traced::tile(context, placed, traced, it)));
+        tiles.extend(traced.planned.plan.placed.iter().map(|it| gpu::tile(context, placed, traced, it)));
     }
     Details {
         tiles,
@@ -348,7 +348,7 @@ fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> D
         more_scenarios: table(context, placed).map_or(0, |table| table.more),
         uncompared: Vec::new(),
         marks: Vec::new(),
-        assumes: traced::assumes(assumed(tlx)),
+        assumes: gpu::assumes(assumed(tlx)),
         compiler: None,
     }
 }
@@ -439,13 +439,13 @@ fn title(tlx: &TlxKernel) -> String {
     let plan = &tlx.plan;
     let partly = if plan.is_exact(&tlx.kernel) { "" } else { " · partly known" };
     let (smem, low) = match &tlx.traced {
-        Some(traced) => (traced::amount(&traced.planned.plan.shared), traced.planned.plan.shared.low),
+        Some(traced) => (gpu::amount(&traced.planned.plan.shared), traced.planned.plan.shared.low),
         None => (format!("≥ {}", plan.smem.all), plan.smem.all),
     };
-    let mut parts = vec![traced::part("SMEM", &smem, low, plan.arch.smem(), "bytes")];
+    let mut parts = vec![gpu::part("SMEM", &smem, low, plan.arch.smem(), "bytes")];
     if plan.arch.tmem() > 0 && plan.tmem.all > 0 {
         let columns = requested_columns(plan.tmem.all);
-        parts.push(traced::part("TMEM", &columns.to_string(), columns, plan.arch.tmem(), "columns"));
+        parts.push(gpu::part("TMEM", &columns.to_string(), columns, plan.arch.tmem(), "columns"));
     }
     format!("{}{partly}", parts.join(" · "))
 }
@@ -476,7 +476,7 @@ fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Stri
 fn of_spec(tlx: &TlxKernel, id: SpecId) -> Placement<'_> {
     let spec = tlx.kernel.spec(id);
     let extent = || {
-        if let Some(extent) = tlx.traced.as_ref().and_then(|traced| traced::extent(traced, spec.name_at)) {
+        if let Some(extent) = tlx.traced.as_ref().and_then(|traced| gpu::extent(traced, spec.name_at)) {
             return Some(extent);
         }
         let size = *tlx.plan.spec(id)?.extent.as_ref().ok()?;
@@ -493,7 +493,7 @@ fn of_buffer(tlx: &TlxKernel, id: BufferId) -> Placement<'_> {
             Some(placement) => (Site::Within { offset: placement.offset }, place.sized.unit),
             None => (Site::Allocation, place.sized.allocated()),
         };
-        let of_its_own = || traced::extent(tlx.traced.as_ref()?, buffer.name_at);
+        let of_its_own = || gpu::extent(tlx.traced.as_ref()?, buffer.name_at);
         if place.placement.is_none()
             && let Some(extent) = of_its_own()
         {

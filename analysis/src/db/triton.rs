@@ -21,18 +21,18 @@ use tilefit_python::finding::{Finding, Note, Origin, Reason, Remedy};
 use tilefit_python::work::{self, Limits};
 
 use super::devices::device_of_others;
+use super::gpu::{TracedKernel, traced};
 use super::launches::launches_of;
 use super::passed_on::imports;
 use super::possible::{self, estimate, estimate_in_force};
 use super::scenario_tables::{MemoryUsage, SURVEYED_FOR_ONE, ScenarioTable, distinct, survey};
 use super::scenarios::{callers, calls_in, is_jit, jit_functions, launch_values, scenarios};
 use super::scope::UnitScope;
-use super::traced::{TracedKernel, traced};
 use super::{SourceFile, Unit, config, syntax, units};
 
 /// A kernel under the scenario that is in force, and its memory.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct JitKernel {
+pub(crate) struct TritonKernel {
     pub(crate) dialect: Dialect,
     pub(crate) name: String,
     pub(crate) origin: Origin,
@@ -47,8 +47,8 @@ pub(crate) struct JitKernel {
 
 /// The kernel that a unit is, under the first scenario that no `static_assert` refuses.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn jit_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<JitKernel>> {
-    let dialect = jit_dialect(db, unit)?;
+pub(crate) fn triton_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<TritonKernel>> {
+    let dialect = triton_dialect(db, unit)?;
     let ast = syntax(db, unit);
     let function = scenario::function(ast)?;
     let all = scenarios(db, unit);
@@ -76,7 +76,7 @@ pub(crate) fn jit_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
     }
     let at = ast.body.iter().find(|&&stmt| matches!(ast.stmt(stmt), Stmt::Function(_)))?;
     let name = ast.name(function.name).unwrap_or_default().to_owned();
-    Some(Arc::new(JitKernel {
+    Some(Arc::new(TritonKernel {
         dialect,
         name,
         origin: Origin::Stmt(*at),
@@ -174,8 +174,8 @@ pub(super) fn elements_of(kernel: &TracedKernel) -> Elements {
 
 /// The least bytes and columns that a kernel takes whatever the options are that its plan assumes; `None` where that is not known.
 #[salsa::tracked(returns(copy))]
-pub(crate) fn jit_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<(u64, u64)> {
-    let kernel = jit_kernel(db, unit).as_ref()?;
+pub(crate) fn triton_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<(u64, u64)> {
+    let kernel = triton_kernel(db, unit).as_ref()?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     let usual = elements_of(&kernel.traced);
     let usage = |scenario: &Scenario| Some(usage(&laid_out(db, unit, kernel.dialect, scenario, &usual)?));
@@ -220,17 +220,17 @@ pub(super) fn least(
 
 /// Nothing where there are fewer than two scenarios.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn jit_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
-    let kernel = jit_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
+pub(crate) fn triton_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
+    let kernel = triton_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let left = Cell::new(possible::STEPS);
     survey(db, unit, kernel.selected, None, &|scenario| estimate(db, unit, kernel.dialect, scenario, &left))
 }
 
 /// What nothing says of a kernel and any of its numbers rests on: those of the plan, and of the tables of what else there is.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn jit_assumed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Assumed> {
-    let Some(kernel) = jit_kernel(db, unit) else { return Vec::new() };
-    let table = jit_scenario_table(db, unit).as_ref().filter(|table| table.fits.1 > 0);
+pub(crate) fn triton_assumed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Assumed> {
+    let Some(kernel) = triton_kernel(db, unit) else { return Vec::new() };
+    let table = triton_scenario_table(db, unit).as_ref().filter(|table| table.fits.1 > 0);
     // What is possible is spoken of where no configuration is known.
     let possible = if table.is_none() { estimate_in_force(db, unit).as_ref() } else { None };
     let of_table = table.map(|table| &table.elements);
@@ -265,8 +265,8 @@ pub(crate) struct Needed {
 
 /// What the kernel that a unit is lacks. A parameter that may be one of few is not asked for, but tried with each, as long as that is not too much.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn jit_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Needed {
-    let Some(kernel) = jit_kernel(db, unit) else { return Needed::default() };
+pub(crate) fn triton_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Needed {
+    let Some(kernel) = triton_kernel(db, unit) else { return Needed::default() };
     if asked_for(&kernel.traced).is_empty() {
         return Needed { values: Vec::new(), obstacle: obstacle(&kernel.traced) };
     }
@@ -412,7 +412,7 @@ fn asked_by(reason: &Reason) -> Option<(String, &'static str)> {
 ///
 /// A function of Triton that works on what TLX allocates is a kernel of TLX, and asked for as one before.
 #[salsa::tracked(returns(copy))]
-pub(crate) fn jit_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Dialect> {
+pub(crate) fn triton_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Dialect> {
     let file = unit.file(db);
     if unit.key(db).kind != BlockKind::Function || !is_jit(db, unit) {
         return None;

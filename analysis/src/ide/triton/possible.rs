@@ -7,10 +7,10 @@ use tilefit_gpu::scenario::Scenario;
 use tilefit_python::diagnostics::Code;
 use tilefit_python::eval::Constant;
 
-use crate::db::{self, Estimate, JitKernel, MemoryUsage, Unit, Verdict};
+use crate::db::{self, Estimate, MemoryUsage, TritonKernel, Unit, Verdict};
 use crate::ide::diagnostics::Diagnostic;
-use crate::ide::traced::lens::{self, InForce};
-use crate::ide::traced::scenarios::display;
+use crate::ide::gpu::lens::{self, InForce};
+use crate::ide::gpu::scenarios::display;
 use crate::ide::{Context, PlacedUnit, formatting};
 
 /// Lines of the table in a hover.
@@ -51,7 +51,7 @@ fn either_way(kernel: &InForce<'_>, estimate: &Estimate, names: &[String], open:
 }
 
 /// A word where the kernel fits with some element types of its pointers, which nothing names, and with others not.
-pub(super) fn too_wide(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel) -> Option<Diagnostic> {
+pub(super) fn too_wide(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &TritonKernel) -> Option<Diagnostic> {
     let traced = &jit.traced;
     if traced.untyped.is_empty() || !traced.is_device_told() {
         return None;

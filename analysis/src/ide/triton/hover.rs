@@ -6,16 +6,21 @@ use tilefit_gpu::trace::Dialect;
 use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 
-use crate::db::{self, JitKernel, TracedKernel};
+use crate::db::{self, TracedKernel, TritonKernel};
 use crate::ide::formatting;
+use crate::ide::gpu::hover::{assumptions, occupancy, place, sharers};
+use crate::ide::gpu::{placed_at, scenarios, title};
 use crate::ide::hover::{Hover, name_at};
 use crate::ide::language::KernelView;
-use crate::ide::traced::hover::{assumptions, occupancy, place, sharers};
-use crate::ide::traced::{placed_at, scenarios, title};
 use crate::ide::{Context, PlacedUnit};
 
 /// What is known of the kernel or the buffer whose name is at `offset`.
-pub(super) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel, offset: usize) -> Option<Hover> {
+pub(super) fn hover(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    jit: &TritonKernel,
+    offset: usize,
+) -> Option<Hover> {
     let of_kernel = placed.range(jit.traced.name_origin);
     if of_kernel.touches(offset) {
         return Some(Hover { range: of_kernel, markdown: describe_kernel(context, placed, jit) });
@@ -30,7 +35,7 @@ fn bound(jit: &TracedKernel, name: &str) -> Option<Origin> {
     jit.program.buffers.iter().find(|buffer| &*buffer.name == name).and_then(|buffer| buffer.name_at)
 }
 
-fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel) -> String {
+fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &TritonKernel) -> String {
     let traced = &jit.traced;
     // Where a value is missing, what all possible ones come to says more than what is known without it.
     let of_all = match traced.planned.plan.shared.high {
@@ -42,14 +47,19 @@ fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKern
         false => of_all + "\n\n",
     };
     let mut text = format!("`{}` on {}: {said}", jit.name, traced.arch);
-    text.push_str(&assumptions(db::jit_assumed(context.db, placed.unit)));
+    text.push_str(&assumptions(db::triton_assumed(context.db, placed.unit)));
     text.push_str(&scenarios::markdown(context, placed, super::table(context, placed), jit.selected));
     text.push_str(&super::possible::markdown(context, placed.unit));
     text
 }
 
 /// What is known of the buffer that is bound at a place.
-pub(super) fn describe(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel, at: Origin) -> Option<String> {
+pub(super) fn describe(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    jit: &TritonKernel,
+    at: Origin,
+) -> Option<String> {
     let is_gluon = jit.dialect == Dialect::Gluon;
     let jit = &jit.traced;
     let buffer = jit.program.buffers.iter().find(|buffer| buffer.name_at == Some(at))?;

@@ -19,30 +19,30 @@ use tilefit_python::finding::{Origin, Reason};
 use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
-use crate::db::{self, Dumped, JitKernel, ScenarioTable, TracedKernel, Unit};
+use crate::db::{self, Dumped, ScenarioTable, TracedKernel, TritonKernel, Unit};
 use crate::project::Config;
 
 use super::code_actions::suggested_names;
 use super::cursor_context::Dialect;
 use super::diagnostics::{Diagnostic, found, not_modelled};
 use super::formatting;
+use super::gpu::actions::{missing_values, scenario_comment};
+use super::gpu::{self, comments, lens, map, placements, scenarios, tile, too_much};
 use super::language::{
     self, Described, Hinted, KernelDeclaration, KernelView, Language, Memory, Missing, Placement, Value, ValueKind,
     Values,
 };
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
-use super::traced::actions::{missing_values, scenario_comment};
-use super::traced::{self, comments, lens, map, placements, scenarios, tile, too_much};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 /// A language of jit functions whose kernels are followed, and known by nothing else.
-pub(super) struct Jit {
+pub(super) struct TritonLike {
     of: trace::Dialect,
     names: &'static Dialect,
 }
 
-pub(super) static GLUON: Jit = Jit {
+pub(super) static GLUON: TritonLike = TritonLike {
     of: trace::Dialect::Gluon,
     names: &Dialect {
         is_decorator: db::is_gluon_decorator,
@@ -54,7 +54,7 @@ pub(super) static GLUON: Jit = Jit {
 };
 
 /// Without TLX: the compiler chooses layouts, and makes the buffers.
-pub(super) static TRITON: Jit = Jit {
+pub(super) static TRITON: TritonLike = TritonLike {
     of: trace::Dialect::Triton,
     names: &Dialect {
         is_decorator: db::is_triton_decorator,
@@ -65,13 +65,13 @@ pub(super) static TRITON: Jit = Jit {
     },
 };
 
-impl Language for Jit {
+impl Language for TritonLike {
     fn dialect(&self) -> &'static Dialect {
         self.names
     }
 
     fn claims(&self, context: &Context<'_>, unit: Unit<'_>) -> bool {
-        db::jit_dialect(context.db, unit) == Some(self.of)
+        db::triton_dialect(context.db, unit) == Some(self.of)
     }
 
     fn declared<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<KernelDeclaration<'db>> {
@@ -153,19 +153,19 @@ impl Language for Jit {
 }
 
 /// The kernel that a unit is.
-fn kernel<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db JitKernel> {
-    db::jit_kernel(context.db, unit).as_deref()
+fn kernel<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db TritonKernel> {
+    db::triton_kernel(context.db, unit).as_deref()
 }
 
-fn missing(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel) -> Option<Missing> {
-    missing_values(context, placed, jit.origin, &db::jit_needed(context.db, placed.unit).values)
+fn missing(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &TritonKernel) -> Option<Missing> {
+    missing_values(context, placed, jit.origin, &db::triton_needed(context.db, placed.unit).values)
 }
 
 /// Bytes of which a lens does not say that a kernel takes at least those.
 const LEAST_SAID: u64 = 1024;
 
 /// A kernel under the scenario in force.
-struct View<'db>(&'db JitKernel);
+struct View<'db>(&'db TritonKernel);
 
 impl KernelView for View<'_> {
     fn name(&self) -> &str {
@@ -193,7 +193,7 @@ impl KernelView for View<'_> {
     }
 
     fn status(&self) -> Status {
-        traced::status(&self.0.traced)
+        gpu::status(&self.0.traced)
     }
 
     fn reasons(&self) -> Vec<String> {
@@ -205,7 +205,7 @@ impl KernelView for View<'_> {
     }
 
     fn memories(&self) -> Vec<Memory> {
-        traced::memories(&self.0.traced)
+        gpu::memories(&self.0.traced)
     }
 
     fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
@@ -214,7 +214,7 @@ impl KernelView for View<'_> {
             let line = context.line(placed.range(*at).start);
             return format!("refused: the `static_assert` on line {line} fails{}", scenarios::fitting(table));
         }
-        let in_force = traced::in_force(traced, db::jit_assumed(context.db, placed.unit));
+        let in_force = gpu::in_force(traced, db::triton_assumed(context.db, placed.unit));
         // The compiler gives no memory to what threads compute each for itself.
         let is_nothing = |(_, high): (u64, Option<u64>)| high == Some(0);
         let none_in_all = table.is_none_or(|table| table.smem == Some((0, 0)) && table.tmem == Some((0, 0)));
@@ -238,7 +238,7 @@ impl KernelView for View<'_> {
     }
 
     fn obstacle(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<String> {
-        db::jit_needed(context.db, placed.unit).obstacle.as_ref().map(Reason::to_string)
+        db::triton_needed(context.db, placed.unit).obstacle.as_ref().map(Reason::to_string)
     }
 
     /// Most that do not multiply take next to nothing.
@@ -264,7 +264,7 @@ impl KernelView for View<'_> {
             more_scenarios: table(context, placed).map_or(0, |table| table.more),
             uncompared: Vec::new(),
             marks: Vec::new(),
-            assumes: traced::assumes(db::jit_assumed(context.db, placed.unit)),
+            assumes: gpu::assumes(db::triton_assumed(context.db, placed.unit)),
             compiler: None,
         }
     }
@@ -276,7 +276,7 @@ impl KernelView for View<'_> {
             all.extend(self.0.refused.first().map(|(nth, finding)| passed_over(placed, *nth, self.0, finding)));
         }
         let unknown = traced.notes.iter().map(|note| not_modelled(placed, note)).chain(unknown_sizes(placed, traced));
-        let least = || db::jit_least(context.db, placed.unit);
+        let least = || db::triton_least(context.db, placed.unit);
         let exceeds = too_much(context, placed, traced, &least);
         match self.0.dialect {
             // Its authors chose none of what follows from that, so that they are told once, where it may matter, and on no device that is assumed.
@@ -292,7 +292,7 @@ impl KernelView for View<'_> {
     }
 
     fn question(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Result<Question, String> {
-        db::jit_question(context.db, placed.unit)
+        db::triton_question(context.db, placed.unit)
     }
 
     fn open(&self) -> &[OpenSearch] {
@@ -321,11 +321,11 @@ impl KernelView for View<'_> {
 }
 
 fn table<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db ScenarioTable> {
-    db::jit_scenario_table(context.db, placed.unit).as_ref()
+    db::triton_scenario_table(context.db, placed.unit).as_ref()
 }
 
 /// Autotuning passes over configurations that a `static_assert` refuses: a word about the first of them, at the assertion.
-fn passed_over(placed: &PlacedUnit<'_>, nth: usize, jit: &JitKernel, finding: &Finding) -> Diagnostic {
+fn passed_over(placed: &PlacedUnit<'_>, nth: usize, jit: &TritonKernel, finding: &Finding) -> Diagnostic {
     let others = match jit.refused.len() {
         1 => String::new(),
         refused => format!(" (and {} more)", refused - 1),
