@@ -53,11 +53,9 @@ pub(super) fn plan(aliased: &AliasedKernel, placement: &Placement, planner: Plan
     plan.statements = aliased.lifetimes.statements.clone();
     plan.spaces = spaces(aliased, placement, planner);
     plan.open = placement.packed.as_ref().map(|packed| packed.open.clone()).unwrap_or_default();
-    let mut writer =
-        Writer { aliased, placement, plan: &mut plan, buffers: FxHashMap::default(), has_unwritten: false };
+    let mut writer = Writer { aliased, placement, plan: &mut plan, buffers: FxHashMap::default() };
     writer.buffers();
     writer.tiles();
-    let has_unwritten = writer.has_unwritten;
     plan.findings.extend(declared::check(aliased.kernel, &aliased.bases, &aliased.lifetimes));
     let address = |var: VarId| {
         let memory = placement.bases.get(var)?;
@@ -82,8 +80,8 @@ pub(super) fn plan(aliased: &AliasedKernel, placement: &Placement, planner: Plan
         Ok(()) => plan,
         // The compiler stops before it gives addresses.
         Err(_) if !placement.repairs.failures.is_empty() => without_addresses(plan),
-        // A note says so: a loop that yields nothing, say, of a body that does not parse.
-        Err(check::Violation::NotPlaced(_)) if has_unwritten => without_addresses(plan),
+        // Of a kernel that is read in part, a tile may have no memory: what a loop carries that yields nothing, say.
+        Err(check::Violation::NotPlaced(_)) if !aliased.kernel.notes.is_empty() => without_addresses(plan),
         // Where parts of a product are repaired, the compiler does not ask again who else is in the accumulator.
         Err(check::Violation::Overlap(a, b))
             if is_in_accumulator(&placement.bases, a) && planner != Planner::Packed =>
@@ -532,8 +530,6 @@ struct Writer<'a, 'k> {
     placement: &'a Placement,
     plan: &'a mut Plan,
     buffers: FxHashMap<BaseId, BufferId>,
-    /// Some tile names memory that is never written, which a note says.
-    has_unwritten: bool,
 }
 
 impl Writer<'_, '_> {
@@ -668,7 +664,6 @@ impl Writer<'_, '_> {
         {
             let why = format!("`{}` names memory that is never written", row.name);
             self.plan.notes.push(Note { at: row.origin, reason: Reason::new(why) });
-            self.has_unwritten = true;
         }
         let placed = memory.and_then(|memory| Some((memory, *self.placement.layout.placed.get(&memory.base)?)));
         if let Some((memory, range)) = placed {
