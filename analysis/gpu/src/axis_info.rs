@@ -41,7 +41,7 @@ impl AxisInfo {
         self.constant.is_some()
     }
 
-    /// Of which nothing is known.
+    /// With nothing known.
     pub(crate) fn unknown(rank: usize) -> AxisInfo {
         AxisInfo { contiguity: vec![1; rank], divisibility: vec![1; rank], constancy: vec![1; rank], constant: None }
     }
