@@ -30,9 +30,9 @@ pub(super) fn hover(
     Some(Hover { range, markdown: describe(context, placed, jit, at)? })
 }
 
-/// Where a buffer of that name is bound first.
+/// Where a buffer of that name is bound first. One that may not be there has the name, and no place.
 fn bound(jit: &TracedKernel, name: &str) -> Option<Origin> {
-    jit.program.buffers.iter().find(|buffer| &*buffer.name == name).and_then(|buffer| buffer.name_at)
+    jit.program.buffers.iter().filter(|buffer| &*buffer.name == name).find_map(|buffer| buffer.name_at)
 }
 
 fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &TritonKernel) -> String {
