@@ -371,8 +371,8 @@ impl Stager<'_> {
             let fate = together.get(id).copied().unwrap_or_else(|| self.fate(*id, operands, &flow));
             let holds = match fate {
                 _ if is_mixed => Holds::Not,
-                // With one accumulator, what starts anew waits for the round before.
-                Fate::Fresh | Fate::Other if keeps => Holds::Perhaps,
+                // With one accumulator, what starts anew waits for the round before, and what is rescaled may.
+                Fate::Fresh | Fate::Other | Fate::Rescaled if keeps => Holds::Perhaps,
                 // Several rounds in one have accumulators of each other.
                 Fate::Rescaled if self.program.is_unrolled => Holds::Perhaps,
                 // They follow each other, and then depend on loads as a chain does.
