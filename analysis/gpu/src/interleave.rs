@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_python::work;
 
-use super::program::{Block, Effect, Kind, Memory, Op, Program, Type, ValueId};
+use super::program::{Block, Effect, Kind, Memory, Op, Product, Program, Type, ValueId};
 use super::simplify::{Space, Written, written};
 
 pub(super) fn interleave(body: &mut Block, program: &Program) {
@@ -11,6 +11,49 @@ pub(super) fn interleave(body: &mut Block, program: &Program) {
         Places { program, of: FxHashMap::default(), constants: FxHashSet::default(), uses: FxHashMap::default() };
     body.each(&mut |op| places.note(op));
     sink_in(body, &places);
+}
+
+/// What a product of tensor memory gives is read as late as it can be, with what is computed from it: the copies of a loop behind that may be
+/// there before. `None` where there is no such loop.
+pub(super) fn copies_before_reads(
+    program: &Program,
+    is_in_tensor_memory: &dyn Fn(&Product) -> bool,
+) -> Option<Program> {
+    let is_product =
+        |op: &Op| op.results.first().and_then(|result| program.products.get(result)).is_some_and(is_in_tensor_memory);
+    let mut early = program.clone();
+    lift_copies(&mut early.body, &is_product).then_some(early)
+}
+
+/// Moves the buffers that a loop starts with up to the last product of tensor memory before it, where nothing is written between them.
+fn lift_copies(block: &mut Block, is_product: &dyn Fn(&Op) -> bool) -> bool {
+    let mut has_lifted = false;
+    let mut product = None;
+    let mut at = 0;
+    while at < block.ops.len() {
+        work::spend(1);
+        let is_loop = matches!(block.ops[at].kind, Kind::For { .. });
+        if let Some(product) = product.filter(|_| is_loop) {
+            let is_copy = |op: &Op| matches!(op.kind, Kind::Allocation(_)) && op.operands.is_empty();
+            let copies = block.ops[..at].iter().rev().take_while(|op| is_copy(op)).count();
+            let first = at - copies;
+            if copies > 0 && first > product {
+                block.ops[product..at].rotate_right(copies);
+                has_lifted = true;
+            }
+        }
+        let op = &mut block.ops[at];
+        let mut has_product = is_product(op);
+        op.kind.blocks().into_iter().for_each(|inner| inner.each(&mut |op| has_product |= is_product(op)));
+        has_lifted |= op.kind.blocks_mut().into_iter().fold(false, |has, inner| lift_copies(inner, is_product) || has);
+        if has_product {
+            product = Some(at + 1);
+        } else if !matches!(written(op), Written::Nothing) {
+            product = None;
+        }
+        at += 1;
+    }
+    has_lifted
 }
 
 /// A view of tensor memory: the memory, and which of its buffers it is, where that is a known number.

@@ -9,6 +9,7 @@ use tilefit_python::finding::{Note, Origin, Reason};
 use tilefit_syntax::ast::Ast;
 
 use super::device::Compiler;
+use super::interleave;
 use super::layouts::Vendor;
 use super::overlap;
 use super::plan::{Planned, plan};
@@ -26,6 +27,7 @@ const LOADED_AGAIN: &str = "the compiler chooses the layouts of registers, and m
 const FLATTENED: &str = "whether the compiler makes one loop of those with `flatten` is not modelled";
 const IN_FRONT: &str =
     "whether what is the same in each round is brought to shared memory before a loop follows from the loads in it";
+const READ_LATE: &str = "whether what `tl.dot` leaves in tensor memory is read before the copies of the next loop are there is not modelled";
 const RESULTS: &str = "how many results of `tl.dot` are in tensor memory at once is not modelled";
 
 /// How a kernel is compiled.
@@ -136,6 +138,7 @@ fn lower(program: &mut Program, launch: &Launch, machine: &Machine, are_sure: bo
         alternatives.push((staged(before, launch, machine, are_sure), IN_FRONT));
     }
     *program = staged(std::mem::take(program), launch, machine, are_sure);
+    alternatives.extend(interleave::copies_before_reads(program, &is_in_tensor_memory).map(|early| (early, READ_LATE)));
     alternatives
 }
 
