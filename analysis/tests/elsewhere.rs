@@ -314,7 +314,7 @@ fn what_another_file_misspells_is_noted() {
             ("buffers.py", BUFFERS),
         ],
         expect![[r#"
-            kernel: partial 0 ["`CUONT` is not defined here in `buffers.slip`", "`CUONT` is not defined in this file", "the shape of a buffer is not known: `CUONT` is not defined"]
+            kernel: partial 0 ["`CUONT` is not defined here in `slip`", "`CUONT` is not defined", "the shape of a buffer is not known: `CUONT` is not defined"]
         "#]],
     );
 }

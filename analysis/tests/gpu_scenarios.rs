@@ -284,7 +284,7 @@ def products(b_desc):
     check(
         &[("k.py", text)],
         expect![[r#"
-            kernel on sm_100: Some(Bounds { low: 49192, high: Some(65576) })
+            kernel on sm_100: Some(Bounds { low: 49192, high: Some(66560) })
             products on sm_90: 16384
         "#]],
     );

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tilefit_python::finding::{Note, Origin, Reason};
 use tilefit_syntax::ast::Ast;
 
-use super::device::Compiler;
+use super::device::{Arch, Compiler};
 use super::interleave;
 use super::layouts::Vendor;
 use super::overlap;
@@ -17,6 +17,7 @@ use super::products::{self, Machine};
 use super::program::{Product, Program};
 use super::reorder::{self, LoopFacts};
 use super::simplify::simplify;
+use super::tlx::{self, storage_alias};
 use super::trace::{Dialect, Environment, Launch, OpenRounds, Trace, trace};
 
 /// Loops that are followed in each way that they may go round.
@@ -37,6 +38,7 @@ pub struct Compilation<'a> {
     pub stages: i64,
     /// `None`: it may be any.
     pub compiler: Option<Compiler>,
+    pub arch: Arch,
     /// What is wrong with the launch itself, and where that is said.
     pub doubts: &'a [Reason],
     pub name_origin: Origin,
@@ -79,9 +81,14 @@ fn ways_to_go_round(loops: usize) -> Vec<Vec<OpenRounds>> {
 type Alternative = (Program, &'static str);
 
 fn once(ast: &Arc<Ast>, environment: &dyn Environment, compilation: &Compilation, launch: &Launch) -> (Trace, Planned) {
-    let Compilation { stages, compiler, doubts, name_origin, .. } = *compilation;
+    let Compilation { stages, compiler, arch, doubts, name_origin, .. } = *compilation;
     let machine = Machine { hardware: launch.hardware, warps: launch.warps, stages, flattens: false };
     let mut trace = trace(ast, environment, launch);
+    if launch.dialect == Dialect::Tlx {
+        let specs = tlx::plan(&trace.kernel, arch, tlx::Rules::Compiler);
+        let unknown = storage_alias::lower(&mut trace.program, &trace.kernel, &trace.specs, &specs);
+        trace.notes.extend(unknown);
+    }
     trace.notes.extend(doubts.iter().map(|reason| Note { at: name_origin, reason: reason.clone() }));
     simplify(&mut trace.program);
     // In TLX an operand may be a buffer of the author's.

@@ -304,7 +304,12 @@ fn shared_total(
     }
     let totals = || results.iter().map(|(total, _)| *total);
     let low = if is_complete { totals().min().unwrap_or(0) } else { peak(buffers).min(results[0].0) };
-    let high = totals().max().filter(|_| is_complete);
+    let mut high = totals().max().filter(|_| is_complete);
+    if let Some(most) = high.filter(|&high| high > low) {
+        // Behind a barrier an aligned buffer leaves a gap, and in which order they are placed is not known.
+        let aligned = buffers.iter().map(|(buffer, _)| buffer.alignment).filter(|&alignment| alignment > OF_SCRATCH);
+        high = Some(most.next_multiple_of(aligned.max().unwrap_or(1)));
+    }
     let is_placed = is_complete && (is_known || Some(low) == high);
     let offset = |i: usize| {
         let first = results[0].1[i];
@@ -314,6 +319,8 @@ fn shared_total(
     (Total { low, high, reasons }, offsets)
 }
 
+/// What scratch is aligned to.
+const OF_SCRATCH: u64 = 128;
 /// Sizes between the least and the greatest that all buffers of unknown size are given at once.
 const STEPS: usize = 8;
 /// Buffers of unknown size that are tried one by one.

@@ -16,7 +16,8 @@ use tilefit_gpu::passes::{Compilation, compile};
 use tilefit_gpu::plan::{Planned, plan};
 use tilefit_gpu::program::{Memory, Program};
 use tilefit_gpu::scenario::{self, Scenario};
-use tilefit_gpu::trace::{Argument, Definition, Dialect, Environment, Home, Launch, Trace};
+use tilefit_gpu::tlx::{Kernel, params};
+use tilefit_gpu::trace::{Argument, Definition, Dialect, Environment, Home, Launch, Trace, trace};
 use tilefit_python::diagnostics::Code;
 use tilefit_python::eval::{self, Binding, Scope};
 use tilefit_python::finding::{Finding, Note, Origin, Reason};
@@ -53,6 +54,8 @@ pub(crate) struct TracedKernel {
     pub(crate) is_planned: bool,
     /// What it took to follow it.
     pub(crate) steps: u64,
+    /// What a kernel of TLX says of its memory.
+    pub(crate) kernel: Kernel,
 }
 
 impl TracedKernel {
@@ -80,24 +83,23 @@ impl TracedKernel {
 const ONLY_DEFAULTS: &str =
     "a `static_assert` fails with the defaults of the parameters, and no launch of the kernel is known";
 
-/// Follows the kernel that a unit is under a scenario, as far as the limits allow. `specs`: what storage alias specs come to.
+/// Follows the kernel that a unit is under a scenario, as far as the limits allow.
 pub(super) fn traced<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     scenario: &Scenario,
     (arch, compiler): (Arch, Option<Compiler>),
     dialect: Dialect,
-    specs: BTreeMap<ExprId, Result<u64, Reason>>,
     limits: Limits,
 ) -> Option<TracedKernel> {
     let ast = syntax(db, unit);
     let function = scenario::function(ast)?;
-    let launch = Launch { specs, ..launch(db, unit, scenario, arch, compiler, dialect) };
+    let launch = launch(db, unit, scenario, arch, compiler, dialect)?;
     let around = NameResolver::new(db, unit);
     let name_origin = Origin::Expr(function.name);
     let stages = i64::from(scenario.num_stages.unwrap_or(if arch.is_amd() { 2 } else { 3 }));
     let doubts: Vec<Reason> = unheard_of(scenario).collect();
-    let compilation = Compilation { launch, stages, compiler, doubts: &doubts, name_origin };
+    let compilation = Compilation { launch, stages, compiler, arch, doubts: &doubts, name_origin };
     let followed = within(limits, || {
         let (trace, planned) = compile(ast, &around, &compilation);
         (trace, planned, work::taken())
@@ -106,6 +108,12 @@ pub(super) fn traced<'db>(
         Ok((trace, planned, steps)) => (trace, planned, steps, true),
         Err(failure) => {
             let finding = failure.finding(ast.name(function.name).unwrap_or_default(), name_origin);
+            // What a kernel of TLX says is known where its plan takes too long.
+            let said = || trace(ast, &around, &compilation.launch).kernel;
+            let kernel = match dialect {
+                Dialect::Tlx => within(limits, said).unwrap_or_else(|_| compilation.launch.kernel.clone()),
+                _ => compilation.launch.kernel.clone(),
+            };
             let (program, functions) = (Program::default(), vec![None]);
             let (untyped, usual, numbers, undecided) = Default::default();
             let trace = Trace {
@@ -118,6 +126,8 @@ pub(super) fn traced<'db>(
                 numbers,
                 undecided,
                 open_loops: 0,
+                kernel,
+                specs: Vec::new(),
             };
             let too_large = [Reason::new("the kernel is too large to be analysed")];
             let planned = plan(&trace.program, &too_large, Compiler::V3_9);
@@ -155,6 +165,7 @@ pub(super) fn traced<'db>(
         compiler,
         is_planned,
         steps,
+        kernel: trace.kernel,
     })
 }
 
@@ -216,7 +227,17 @@ fn launch<'db>(
     arch: Arch,
     compiler: Option<Compiler>,
     dialect: Dialect,
-) -> Launch {
+) -> Option<Launch> {
+    let ast = syntax(db, unit);
+    let imports = imports(db, unit.file(db));
+    let function = scenario::function(ast)?;
+    let mut kernel = Kernel::empty(ast)?;
+    if dialect == Dialect::Tlx {
+        let scope = UnitScope::new(db, unit);
+        kernel.params = params(ast, function, &scope, imports, scenario, &launch_values(db, unit));
+        kernel.arch = scenario.arch;
+        kernel.notes = scope.notes(None);
+    }
     let hardware = Hardware {
         vendor: if arch.is_amd() { Vendor::Amd } else { Vendor::Nvidia },
         capability: arch.capability(),
@@ -229,14 +250,11 @@ fn launch<'db>(
         arguments: BTreeMap::new(),
         dialect,
         is_compiler_told: scenario.compiler.is_some(),
-        specs: BTreeMap::new(),
+        kernel,
         merges_specs: compiler.map(|compiler| compiler != Compiler::Fork),
         divisible: scenario.divisible.clone(),
         open_loops: Vec::new(),
     };
-    let ast = syntax(db, unit);
-    let Some(function) = scenario::function(ast) else { return launch };
-    let imports = imports(db, unit.file(db));
     let constexprs: Vec<&str> = function
         .params
         .iter()
@@ -287,7 +305,7 @@ fn launch<'db>(
             launch.arguments.insert(name.clone(), argument);
         }
     }
-    launch
+    Some(launch)
 }
 
 /// What the functions that are followed see, each from its own place.

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tilefit_syntax::BlockKind;
-use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt};
+use tilefit_syntax::ast::{Expr, ExprId, Stmt};
 
-use tilefit_gpu::scenario::{Call, Scenario};
+use tilefit_gpu::scenario::{self, Call, Scenario};
 use tilefit_gpu::tensor_memory::requested_columns;
 use tilefit_gpu::tlx::language;
-use tilefit_gpu::tlx::{self, front, kernel};
+use tilefit_gpu::tlx::{self, Kernel, params};
 use tilefit_gpu::trace::Dialect;
 use tilefit_python::eval::{Argument, Constant, Scope};
-use tilefit_python::finding::{Note, Origin, Reason, Remedy};
-use tilefit_python::work::{self, Failure, within};
+use tilefit_python::finding::{Note, Reason, Remedy};
+use tilefit_python::work::{self, within};
 
 use super::devices::device_of_others;
 use super::gpu::{TracedKernel, traced};
@@ -27,7 +27,7 @@ use super::{Name, Unit, config, syntax};
 /// A TLX kernel under the scenario that is in force, and its memory.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TlxKernel {
-    pub(crate) kernel: kernel::Kernel,
+    pub(crate) kernel: Kernel,
     pub(crate) plan: tlx::Plan,
     /// As the compiler's allocators lay it out; `None` by the rules of the design document.
     pub(crate) traced: Option<TracedKernel>,
@@ -45,14 +45,12 @@ pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'
     survey(db, unit, kernel.selected, Some(&relevant), &|scenario| tlx_usage(db, unit, scenario).map(Into::into))
 }
 
-const FAILED_ASSERT: &str = "a `static_assert` fails, so the compiler refuses the kernel";
-
 /// The parameters on which memory may depend.
 pub(super) fn relevant_params<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeSet<String> {
     let scope = UnitScope::new(db, unit);
     let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
-    let helps = |name: &str| scope.function(name).is_some_and(|source| front::mentions_tlx(&source.ast, imports));
-    front::relevant_params(ast, imports, &helps)
+    let helps = |name: &str| scope.function(name).is_some_and(|source| tlx::mentions_tlx(&source.ast, imports));
+    tlx::relevant_params(ast, imports, &helps)
 }
 
 /// The kernel's memory under a scenario.
@@ -61,25 +59,21 @@ pub(super) fn tlx_usage<'db>(
     unit: Unit<'db>,
     scenario: &Scenario,
 ) -> Option<MemoryUsage> {
-    let scope = UnitScope::new(db, unit);
-    let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), config(db));
-    let device = device_of_others(db, unit.file(db)).0;
-    let kernel = front::read(ast, &scope, imports, scenario, &launch_values(db, unit))?;
-    let plan = tlx::plan(&kernel, device, config.tlx_rules);
+    let (traced, plan) = laid_out(db, unit, scenario)?;
     let columns = requested_columns(plan.tmem.all);
-    let (smem, tmem) = match laid_out(db, unit, scenario, &kernel, &plan) {
-        Some(traced) => {
+    let (smem, tmem) = match config(db).tlx_rules {
+        tlx::Rules::Compiler => {
             work::spend(traced.steps / SURVEYED_FOR_ONE);
-            let (shared, tensor) = (traced.planned.plan.shared, traced.planned.plan.tensor);
+            let (shared, tensor) = (&traced.planned.plan.shared, &traced.planned.plan.tensor);
             ((shared.low, shared.high), (columns.min(tensor.low), tensor.high.map(|high| high.max(columns))))
         }
-        None => {
-            let known = |used| plan.is_exact(&kernel).then_some(used);
+        tlx::Rules::Seed => {
+            let known = |used| plan.is_exact(&traced.kernel).then_some(used);
             ((plan.smem.all, known(plan.smem.all)), (columns, known(columns)))
         }
     };
-    let refusal = kernel.contradiction.map(|at| Note { at: Origin::Expr(at), reason: Reason::new(FAILED_ASSERT) });
-    Some(MemoryUsage { refusal, ..MemoryUsage::on(plan.arch, smem, tmem, kernel.contradiction.is_some()) })
+    let refusal = traced.failed_assert().map(|it| Note { at: it.at, reason: Reason::new(&it.message) });
+    Some(MemoryUsage { refusal, ..MemoryUsage::on(plan.arch, smem, tmem, traced.failed_assert().is_some()) })
 }
 
 /// The least bytes and columns that a kernel takes whatever the options are that its plan assumes; `None` where that is not known.
@@ -93,16 +87,11 @@ pub(crate) fn tlx_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> O
 /// The parameters that need values before all sizes of a kernel are known, each with an example.
 pub(crate) fn tlx_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, String)> {
     let Some(tlx) = tlx_kernel(db, unit) else { return Vec::new() };
-    let launch = launch_values(db, unit);
-    let scope = UnitScope::new(db, unit);
-    let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), config(db));
-    let device = device_of_others(db, unit.file(db)).0;
     let mut scenario = scenarios(db, unit).get(tlx.selected).cloned().unwrap_or_default();
     let mut needed: Vec<(String, String)> = Vec::new();
-    let _ = within(config.limits, || {
+    let _ = within(config(db).limits, || {
         // A value may lead to sizes that need another one.
-        while let Some(kernel) = front::read(ast, &scope, imports, &scenario, &launch) {
-            let plan = tlx::plan(&kernel, device, config.tlx_rules);
+        while let Some((TracedKernel { kernel, .. }, plan)) = laid_out(db, unit, &scenario) {
             let reasons = plan.unknown.iter().chain(kernel.notes.iter().map(|note| &note.reason));
             let asked: BTreeSet<&str> = reasons.filter_map(Reason::remedy).map(Remedy::param).collect();
             let open = kernel.params.iter().filter(|param| matches!(param.value, Constant::Unknown(_)));
@@ -125,78 +114,54 @@ pub(crate) fn tlx_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
 /// The TLX kernel that a unit is, under the first scenario that no `static_assert` refuses.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<TlxKernel>> {
-    let imports = imports(db, unit.file(db));
     if !is_kernel(db, unit) {
         return None;
     }
-    let launch = launch_values(db, unit);
-    let scope = UnitScope::new(db, unit);
-    let ast = syntax(db, unit);
     let scenarios = scenarios(db, unit);
-    let config = config(db);
-    let device = device_of_others(db, unit.file(db)).0;
-    let read = |scenario: &Scenario| {
-        let read = within(config.limits, || front::read(ast, &scope, imports, scenario, &launch));
-        let read = read.unwrap_or_else(|failure| failed(ast, failure));
-        read.or_else(|| kernel::Kernel::empty(ast).filter(|_| has_tasks_or_scenario(db, unit)))
-    };
+    let of_default = [Scenario::default()];
+    let all = if scenarios.is_empty() { of_default.as_slice() } else { scenarios };
     let mut first = None;
-    for (index, scenario) in scenarios.iter().enumerate() {
-        let kernel = read(scenario)?;
+    for (index, scenario) in all.iter().enumerate() {
+        let (traced, plan) = laid_out(db, unit, scenario)?;
+        let is_refused = traced.failed_assert().is_some();
         // A scenario that a `static_assert` refuses is never compiled. If all are refused, the first one is shown with its error.
-        if kernel.contradiction.is_none() {
-            first = Some((index, kernel));
+        if first.is_none() || !is_refused {
+            first = Some((index, traced, plan));
+        }
+        if !is_refused {
             break;
         }
-        first = first.or(Some((index, kernel)));
     }
-    let (selected, kernel) = match first {
-        Some(first) => first,
-        None => (0, read(&Scenario::default())?),
-    };
-    let (kernel, mut plan) = match within(config.limits, || tlx::plan(&kernel, device, config.tlx_rules)) {
-        Ok(plan) => (kernel, plan),
-        Err(failure) => {
-            let kernel = failed(ast, failure)?;
-            let plan = tlx::plan(&kernel, device, config.tlx_rules);
-            (kernel, plan)
-        }
-    };
-    let scenario = scenarios.get(selected).cloned().unwrap_or_default();
-    let traced = laid_out(db, unit, &scenario, &kernel, &plan);
+    let (selected, traced, mut plan) = first?;
+    let kernel = traced.kernel.clone();
+    let says_something = !kernel.buffers.is_empty() || !kernel.specs.is_empty() || !kernel.findings.is_empty();
+    if !says_something && traced.findings.is_empty() && !has_tasks_or_scenario(db, unit) {
+        return None;
+    }
+    let traced = (config(db).tlx_rules == tlx::Rules::Compiler).then_some(traced);
     if traced.as_ref().is_some_and(|traced| traced.planned.plan.shared.high.is_some()) {
         plan.count_layouts(&kernel);
     }
     Some(Arc::new(TlxKernel { kernel, plan, traced, scenarios: scenarios.len(), selected }))
 }
 
-/// As the allocators of the compiler lay it out; `None` by the rules of the design document.
+/// The kernel under a scenario, as its compiler follows it, and the plan of its specs.
 fn laid_out<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     scenario: &Scenario,
-    kernel: &kernel::Kernel,
-    plan: &tlx::Plan,
-) -> Option<TracedKernel> {
-    if config(db).tlx_rules != tlx::Rules::Compiler {
-        return None;
-    }
-    let told = |param: &kernel::Param| Some((param.name.clone(), (param.value.clone(), param.from.clone()?)));
-    let told = kernel.params.iter().filter_map(told);
+) -> Option<(TracedKernel, tlx::Plan)> {
+    let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), config(db));
+    let device = device_of_others(db, unit.file(db)).0;
+    let (scope, launch) = (UnitScope::new(db, unit), launch_values(db, unit));
+    let params = params(ast, scenario::function(ast)?, &scope, imports, scenario, &launch);
+    let told = params.into_iter().filter_map(|param| Some((param.name, (param.value, param.from?))));
     let scenario = &Scenario { values: told.chain(scenario.values.clone()).collect(), ..scenario.clone() };
-    let specs = kernel.spec_ids().filter_map(|id| {
-        let Origin::Expr(at) = kernel.spec(id).at else { return None };
-        Some((at, plan.spec(id)?.extent.clone()))
-    });
-    let machine = (plan.arch, scenario.compiler);
-    traced(db, unit, scenario, machine, Dialect::Tlx, specs.collect(), config(db).limits)
-}
-
-/// A kernel for which a stage has no result.
-fn failed(ast: &Ast, failure: Failure) -> Option<kernel::Kernel> {
-    let kernel = kernel::Kernel::empty(ast)?;
-    let finding = failure.finding(&kernel.name, kernel.name_origin);
-    Some(kernel::Kernel { findings: vec![finding], ..kernel })
+    let machine = (scenario.arch.unwrap_or(device), scenario.compiler);
+    let traced = traced(db, unit, scenario, machine, Dialect::Tlx, config.limits)?;
+    let plan = within(config.limits, || tlx::plan(&traced.kernel, device, config.tlx_rules));
+    let plan = plan.unwrap_or_else(|_| tlx::plan(&traced.kernel, device, config.tlx_rules));
+    Some((traced, plan))
 }
 
 /// True for jit functions that may work on buffers of TLX.
@@ -213,7 +178,7 @@ fn allocates<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
         return false;
     }
     let through = |call: &Call| jit_functions(db, file).get(&call.callee).is_some_and(|&callee| allocates(db, callee));
-    front::mentions_allocation(syntax(db, unit), imports(db, file))
+    tlx::mentions_allocation(syntax(db, unit), imports(db, file))
         || calls_in(db, unit).iter().any(through)
         || calls_elsewhere(db, unit).next().is_some()
 }
@@ -221,7 +186,7 @@ fn allocates<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
 /// True for functions that have memory of their own to show. One that only calls a kernel is a launcher of it.
 fn is_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     let imports = imports(db, unit.file(db));
-    let works_on_memory = || language::has_tlx(imports) && front::mentions_tlx(syntax(db, unit), imports);
+    let works_on_memory = || language::has_tlx(imports) && tlx::mentions_tlx(syntax(db, unit), imports);
     let is_kernel = allocates(db, unit) && (works_on_memory() || keeps_what_is_allocated(db, unit));
     is_kernel || has_tasks_or_scenario(db, unit)
 }
@@ -232,7 +197,7 @@ fn has_tasks_or_scenario<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
     is_jit(db, unit)
         && asks()
         && language::has_tlx(imports(db, unit.file(db)))
-        && front::mentions_tlx(syntax(db, unit), imports(db, unit.file(db)))
+        && tlx::mentions_tlx(syntax(db, unit), imports(db, unit.file(db)))
 }
 
 /// True where a function takes what another one allocates for it.

@@ -13,8 +13,8 @@ use tilefit_gpu::heuristics;
 use tilefit_gpu::language::{self, Dtype};
 use tilefit_gpu::possible::{Range, ranges};
 use tilefit_gpu::scenario::{self, Scenario};
-use tilefit_gpu::tlx::front;
 use tilefit_gpu::tlx::language::has_tlx;
+use tilefit_gpu::tlx::mentions_tlx;
 use tilefit_gpu::trace::{Dialect, language_path};
 use tilefit_python::eval::Constant;
 use tilefit_python::finding::{Finding, Note, Origin, Reason, Remedy};
@@ -158,7 +158,7 @@ fn follow<'db>(
     for (name, dtype) in elements {
         scenario = scenario.where_it_is(name, &dtype.constant(), "what is usual");
     }
-    let mut kernel = traced(db, unit, &scenario, (arch, compiler), dialect, BTreeMap::new(), limits)?;
+    let mut kernel = traced(db, unit, &scenario, (arch, compiler), dialect, limits)?;
     kernel.assumed.extend(elements.iter().map(|(name, dtype)| Assumed::Elements(name.clone(), *dtype)));
     Some(kernel)
 }
@@ -421,7 +421,7 @@ pub(crate) fn triton_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>)
     let imports = imports(db, file);
     let is_gluon = scenario::is_gluon(ast, imports, scenario::function(ast)?);
     // What calls a kernel of TLX is a part of it.
-    let is_of_tlx = || front::mentions_tlx(ast, imports) || has_tlx(imports) && works_with_tlx(db, unit);
+    let is_of_tlx = || mentions_tlx(ast, imports) || has_tlx(imports) && works_with_tlx(db, unit);
     if !is_gluon && is_of_tlx() {
         return None;
     }
@@ -445,7 +445,7 @@ pub(crate) fn triton_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>)
 fn works_with_tlx<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     let file = unit.file(db);
     let here = jit_functions(db, file);
-    front::mentions_tlx(syntax(db, unit), imports(db, file))
+    mentions_tlx(syntax(db, unit), imports(db, file))
         || calls_in(db, unit).iter().any(|call| match here.get(&call.callee) {
             Some(&callee) => callee != unit && works_with_tlx(db, callee),
             None => true,

@@ -551,8 +551,8 @@ def kernel(a_ptr, n):
     view = a[0]
 ",
         expect![[r#"
-            kernel on sm_100: partial, smem 0, tmem 0
-              line 4: hint [not-modelled] some sizes are unknown: `a_ptr` changes at run time
+            kernel on sm_100: partial, smem 0–, tmem 0–
+              line 4: hint [not-modelled] some sizes are unknown: the compiler adds to a pointer, and computes nothing else from one
         "#]],
     );
 }
@@ -610,7 +610,8 @@ def kernel(z):
 ",
         expect![[r#"
             kernel on sm_100: partial, smem 0–, tmem 0–
-              line 3: hint [not-modelled] some sizes are unknown: `m` depends on a condition: `z` has no value here; add a comment `# tilefit: z=bf16` above the kernel (1 more unknown)
+              a [1, 64, 64] float32 in smem
+              line 3: hint [not-modelled] some sizes are unknown: `m` depends on a condition: `z` has no value here; add a comment `# tilefit: z=bf16` above the kernel
         "#]],
     );
 }

@@ -281,9 +281,9 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
               alpha [2, 128, 1] float32 in tmem at None of Some(2): [[0, 512], [512, 1024]]
               l [2, 128, 1] float32 in tmem at None of Some(2): [[0, 512], [512, 1024]]
               m [2, 128, 1] float32 in tmem at None of Some(2): [[0, 512], [512, 1024]]
-              line 12: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
-              line 14: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
               line 15: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
+              line 14: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
+              line 12: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
               line 15: error [invalid-overlap] a nested reuse_group must have another group_type than its parent
               line 3: hint [not-modelled] some sizes are unknown: an element of the group is not a buffer
         "#]],
@@ -295,9 +295,10 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
               alpha [2, 128, 1] float32 in tmem at None of Some(2): [[0, 1], [1, 2]]
               l [2, 128, 1] float32 in tmem at None of Some(2): [[0, 1], [1, 2]]
               m [2, 128, 1] float32 in tmem at None of Some(2): [[0, 1], [1, 2]]
-              line 12: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
-              line 14: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
+              spec [] int32 in tmem
               line 15: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
+              line 14: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
+              line 12: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
               line 3: hint [not-modelled] some sizes are unknown: an element of the group is not a buffer
         "#]],
     );

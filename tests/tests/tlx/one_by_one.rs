@@ -1,17 +1,23 @@
 //! The other cases: tests of the Python interface, IR without a kernel, encodings that no source gives. Each in the form that shows it: what
 //! is said of a kernel, its MLIR, its hover, or the stages themselves.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde_json::Value;
 use tilefit_analysis::ide::{Diagnostic, KernelPlan};
 use tilefit_analysis::{Analysis, AnalysisHost, FileId};
+use tilefit_gpu::device::Compiler;
+use tilefit_gpu::layouts::{Hardware, Vendor};
 use tilefit_gpu::tlx::kernel::{GroupId, Pair};
 use tilefit_gpu::tlx::language::{self, Dtype, Storage};
 use tilefit_gpu::tlx::rewriting::Rewriting;
 use tilefit_gpu::tlx::sizes::{self, Sized};
 use tilefit_gpu::tlx::tree::Tree;
 use tilefit_gpu::tlx::{BufferId, Rules, offsets};
+use tilefit_gpu::trace::{Definition, Dialect, Environment, Home, Launch, trace};
 use tilefit_python::diagnostics::Severity;
-use tilefit_python::eval::{Argument, Constant, Imports, Scope};
+use tilefit_python::eval::Imports;
 use tilefit_syntax::Document;
 
 use super::cases;
@@ -200,34 +206,41 @@ def kernel():
     assert_eq!(derived["physical_extent"], extent);
 }
 
+/// What a kernel says of its memory.
 fn read(text: &str) -> tilefit_gpu::tlx::Kernel {
-    use tilefit_gpu::scenario::Scenario;
-    use tilefit_gpu::tlx::front;
-
-    let parse = |text: &str| tilefit_syntax::ast::parse(&Document::new(text).blocks()[0].source).0;
+    let ast = Arc::new(tilefit_syntax::ast::parse(&Document::new(text).blocks()[0].source).0);
+    let launch = Launch {
+        hardware: Hardware { vendor: Vendor::Nvidia, capability: 100, compiler: Compiler::V3_8 },
+        warps: 4,
+        ctas: 1,
+        arguments: BTreeMap::new(),
+        dialect: Dialect::Tlx,
+        is_compiler_told: false,
+        kernel: tilefit_gpu::tlx::Kernel::empty(&ast).expect("a function"),
+        merges_specs: None,
+        divisible: None,
+        open_loops: Vec::new(),
+    };
     let mut imports = Imports::default();
     imports.bind("tl", "triton.language".to_owned());
     imports.bind("tlx", "triton.language.extra.tlx".to_owned());
-    let scope = Names(&imports);
-    front::read(&parse(text), &scope, &imports, &Scenario::default(), &Default::default()).expect("it allocates")
+    trace(&ast, &Names(imports), &launch).kernel
 }
 
 /// The names of Triton, and no others.
-struct Names<'a>(&'a Imports);
+struct Names(Imports);
 
-impl Scope for Names<'_> {
-    fn outer(&self) -> Option<&dyn Scope> {
+impl Environment for Names {
+    fn definition(&self, _: Home, _: &str) -> Option<Definition> {
         None
     }
 
-    fn language_name(&self, path: &[&str]) -> Option<Constant> {
-        let canonical = language::canonical(self.0, path)?;
-        tilefit_gpu::language::name(&canonical).or_else(|| language::name(&canonical))
+    fn member(&self, _: Home, _: &str, _: &str) -> Option<Definition> {
+        None
     }
 
-    fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        let canonical = language::canonical(self.0, path)?;
-        tilefit_gpu::language::call(&canonical, arguments).or_else(|| language::call(&canonical, arguments))
+    fn canonical(&self, _: Home, path: &[&str]) -> Option<String> {
+        language::canonical(&self.0, path)
     }
 }
 

@@ -46,8 +46,6 @@ pub struct Kernel {
     pub warp_specialized: bool,
     /// Buffers go where they are not followed, so that any may hold the scales of a product.
     pub hides_scales: bool,
-    /// A `tl.static_assert` that the scenario does not satisfy.
-    pub contradiction: Option<ExprId>,
     /// What the front end of the compiler refuses.
     pub findings: Vec<Finding>,
     pub notes: Vec<Note>,
@@ -270,7 +268,6 @@ impl Kernel {
             arch: None,
             warp_specialized: false,
             hides_scales: false,
-            contradiction: None,
             findings: Vec::new(),
             notes: Vec::new(),
         })

@@ -1,24 +1,30 @@
 //! TLX: storage alias specs, reuse groups and the buffers under them, by the compiler's own steps.
 //!
-//! One module a step: [`front`] reads a kernel under one scenario, [`sizes`] sizes its specs, [`tree`] and [`offsets`] lay out
+//! What a kernel says of its memory is written down while it is followed (`trace/tlx`): a [`Kernel`]. One module a step: [`sizes`] sizes its specs, [`tree`] and [`offsets`] lay out
 //! their overlap definitions, [`rewriting`] maps indices to slots, [`footprint`] is what is allocated in the end,
 //! [`checks`] and [`advice`] what to tell the author. [`plan`] calls them in order.
 
 pub mod advice;
 pub mod checks;
 pub mod footprint;
-pub mod front;
 pub mod kernel;
 pub mod language;
+mod mentions;
 pub mod mlir;
 pub mod offsets;
+mod params;
 pub mod plan;
+mod relevance;
 pub mod rewriting;
 pub mod sizes;
+pub mod storage_alias;
 pub mod tree;
 
 pub use kernel::{Backing, BufferId, Kernel, SpecId};
+pub use mentions::{mentions_allocation, mentions_tlx};
+pub use params::params;
 pub use plan::{Plan, plan};
+pub use relevance::relevant_params;
 
 /// Which description of the passes is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -79,9 +79,7 @@ impl Tracer<'_> {
             let is_number = !is_flag();
             let example = if is_number { "128" } else { "True" };
             let remedy = Remedy::Value { param: name.to_owned(), example, is_number };
-            return Value::Unknown(
-                Reason::new(format!("the value of `{name}` is not known")).with_remedy(Some(remedy)),
-            );
+            return Value::Unknown(Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy)));
         }
         let id = self.given(frame, param.name, Type::Scalar { bits: 32 });
         self.of_untyped.insert(id, name.into());
@@ -199,8 +197,16 @@ impl Tracer<'_> {
     /// The value of an expression that stands in a text of its own, and sees what a place sees.
     pub(super) fn python(&mut self, home: super::Home, text: &str) -> Option<Value> {
         let (ast, expr) = expression(text)?;
-        let mut frame =
-            Frame { ast, home, function: 0, names: Default::default(), call: None, is_host: true, loops: 0 };
+        let mut frame = Frame {
+            ast,
+            home,
+            function: 0,
+            names: Default::default(),
+            plain: Default::default(),
+            call: None,
+            is_host: true,
+            loops: 0,
+        };
         self.is_scenario = true;
         let value = self.value(&mut frame, expr);
         self.is_scenario = false;
@@ -209,7 +215,7 @@ impl Tracer<'_> {
 }
 
 /// What the author of a kernel is told of an argument that is missing.
-fn has_no_value(name: &str, example: &'static str) -> Reason {
+pub(super) fn has_no_value(name: &str, example: &'static str) -> Reason {
     let remedy = Remedy::Value { param: name.to_owned(), example, is_number: false };
     Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy))
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_python::finding::{Origin, Reason, Remedy};
 use tilefit_python::work;
 use tilefit_syntax::ast::{Arg, Expr, ExprId, ParamKind, Stmt};
@@ -12,7 +12,7 @@ use super::super::language::Dtype;
 use super::super::members;
 use super::super::program::{Effect, Kind, Op, Task, Type, ValueId};
 use super::statements::Rounds;
-use super::value::{Class, Function, Scalar, Value, unknown};
+use super::value::{Class, Function, Opaque, Scalar, Value, unknown};
 use super::{DEEPEST_CALL, Dialect, Frame, OpenRounds, RETURNED, Tracer, callee, copied, python};
 
 /// Of a call that is followed, besides those of the function's statements.
@@ -47,6 +47,18 @@ impl Args {
 
     pub(super) fn named(&self, name: &str) -> Option<&Value> {
         self.named.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)
+    }
+
+    /// The same, with what has no place in the program as unknown.
+    pub(super) fn settled(&self) -> Args {
+        let settled = |value: &Value| match value {
+            Value::Opaque(Opaque { reason: Some(reason), .. }) => Value::Unknown(reason.clone()),
+            value => value.clone(),
+        };
+        Args {
+            positional: self.positional.iter().map(settled).collect(),
+            named: self.named.iter().map(|(name, value)| (name.clone(), settled(value))).collect(),
+        }
     }
 
     pub(super) fn all(&self) -> Vec<Value> {
@@ -97,7 +109,10 @@ impl Tracer<'_> {
             Value::Method(method) => self.method(frame, expr, &method.0.clone(), &method.1.clone(), args),
             Value::Language(path) => self.language_call(frame, expr, &path.clone(), args),
             Value::Python(name) => self.python_call(frame, expr, name, args),
-            Value::Unknown(reason) => self.unknown_call(frame, expr, reason.clone(), &args),
+            Value::Unknown(reason) => {
+                self.hides_memory(&args.all());
+                self.unknown_call(frame, expr, reason.clone(), &args)
+            }
             _ => unknown("a call of a value that is not a function"),
         }
     }
@@ -182,6 +197,7 @@ impl Tracer<'_> {
             home: function.home,
             function: self.function_number(frame, function),
             names: function.names.as_deref().map(copied).unwrap_or_default(),
+            plain: FxHashSet::default(),
             call: Some(frame.call.unwrap_or(Origin::Expr(expr))),
             is_host: frame.is_host || is_host(function),
             loops: 0,
@@ -255,6 +271,7 @@ impl Tracer<'_> {
                         home: class.home,
                         function: frame.function,
                         names: FxHashMap::default(),
+                        plain: FxHashSet::default(),
                         call: frame.call,
                         is_host: true,
                         loops: 0,
@@ -304,7 +321,9 @@ impl Tracer<'_> {
             Value::Tensor(_) | Value::Scalar(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_) => {
                 self.tensor_method(frame, expr, object, name, args)
             }
-            Value::Shared(_) | Value::TensorMemory(_) => self.memory_method(frame, expr, object, name, args),
+            Value::Shared(_) | Value::TensorMemory(_) | Value::Opaque(_) => {
+                self.memory_method(frame, expr, object, name, args)
+            }
             Value::Unknown(reason) => self.unknown_call(frame, expr, reason.clone(), &args),
             _ => self.value_method(frame, expr, object, name, args),
         }

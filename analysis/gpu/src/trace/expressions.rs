@@ -9,7 +9,7 @@ use tilefit_syntax::ast::{Ast, BoolOp, Clause, Expr, ExprId};
 use super::super::program::{Effect, Kind};
 use super::statements::{same, unrolled};
 use super::value::{Class, Function, Registers, Tensor, Value, unknown};
-use super::{DEEPEST_EXPRESSION, Definition, Emitted, Frame, Home, Tracer, arguments, python};
+use super::{DEEPEST_EXPRESSION, Definition, Dialect, Emitted, Frame, Home, Tracer, arguments, python};
 
 impl Tracer<'_> {
     pub(super) fn value(&mut self, frame: &mut Frame, expr: ExprId) -> Value {
@@ -39,7 +39,7 @@ impl Tracer<'_> {
             Expr::Bool(value) => Value::Bool(*value),
             Expr::None => Value::None,
             Expr::Ellipsis => unknown("`...`"),
-            Expr::Name(name) => self.name(frame, name),
+            Expr::Name(name) => self.name(frame, expr, name),
             Expr::Attribute { value, name } => self.attribute(frame, expr, *value, name),
             Expr::Call { func, args } => self.call(frame, expr, *func, args),
             Expr::Subscript { value, index } => self.subscript(frame, expr, *value, *index),
@@ -97,7 +97,7 @@ impl Tracer<'_> {
                     found.push(value);
                 }) {
                     Ok(()) => Value::list(found),
-                    Err(reason) => Value::Unknown(reason),
+                    Err(reason) => self.unknown_list(frame, *element, clauses, reason),
                 }
             }
             Expr::DictComprehension { key, value, clauses } => {
@@ -136,10 +136,20 @@ impl Tracer<'_> {
         values
     }
 
-    fn name(&mut self, frame: &mut Frame, name: &str) -> Value {
+    fn name(&mut self, frame: &mut Frame, at: ExprId, name: &str) -> Value {
         match frame.names.get(name) {
-            Some(value) => value.clone(),
-            None => self.global(frame.home, name),
+            Some(value) => {
+                let value = value.clone();
+                self.is_used(&value);
+                value
+            }
+            None => {
+                let value = self.global(frame.home, name);
+                if matches!(&value, Value::Unknown(reason) if *reason == not_defined(name)) {
+                    self.misses(frame, at, name);
+                }
+                value
+            }
         }
     }
 
@@ -161,7 +171,7 @@ impl Tracer<'_> {
                 Some(definition) => self.defined(name, definition),
                 None => match python::builtin(name) {
                     Some(builtin) => Value::Python(builtin),
-                    None => unknown(format!("`{name}` is not defined")),
+                    None => Value::Unknown(not_defined(name)),
                 },
             },
         };
@@ -178,8 +188,16 @@ impl Tracer<'_> {
                 Value::Class(Rc::new(Class { name: name.into(), header, methods, home }))
             }
             Definition::Expression { ast, expr, element, home } => {
-                let mut frame =
-                    Frame { ast, home, function: 0, names: Default::default(), call: None, is_host: true, loops: 0 };
+                let mut frame = Frame {
+                    ast,
+                    home,
+                    function: 0,
+                    names: Default::default(),
+                    plain: Default::default(),
+                    call: None,
+                    is_host: true,
+                    loops: 0,
+                };
                 let value = self.value(&mut frame, expr);
                 match (element, value.elements()) {
                     (None, _) => value,
@@ -268,7 +286,7 @@ impl Tracer<'_> {
             {
                 self.splat(frame, expr, *scalar, vec![1; indices(&ast, index).len()])
             }
-            Value::Shared(_) | Value::TensorMemory(_) | Value::Scalar(_) => {
+            Value::Shared(_) | Value::TensorMemory(_) | Value::Opaque(_) | Value::Scalar(_) => {
                 let index = self.value(frame, index);
                 self.view_at(frame, expr, &value, &index)
             }
@@ -286,10 +304,12 @@ impl Tracer<'_> {
             Some(false) => return self.value(frame, otherwise),
             None => {}
         }
+        self.facts.branches += 1;
         let (one, two) = (self.value(frame, then), self.value(frame, otherwise));
+        self.facts.branches -= 1;
         self.note_undecided(&condition);
         if let Value::Unknown(reason) = condition {
-            return if same(&one, &two) { one } else { Value::Unknown(reason) };
+            return if same(&one, &two) { one } else { self.either(&one, &two, reason) };
         }
         self.selected(frame, at, &condition, &one, &two)
     }
@@ -322,6 +342,7 @@ impl Tracer<'_> {
             };
             let id = self.emit(frame, at, op);
             self.is_one_of(id, &[first, second]);
+            self.is_either(id, first, second);
             ids.push(id);
         }
         let chosen = match (&one, &two) {
@@ -331,6 +352,25 @@ impl Tracer<'_> {
             _ => one,
         };
         chosen.with_leaves(&mut ids.into_iter())
+    }
+
+    /// A list of which it is not known how long it is. What an element allocates is seen, and known to be in part.
+    fn unknown_list(&mut self, frame: &mut Frame, element: ExprId, clauses: &[Clause], reason: Reason) -> Value {
+        if frame.is_host || self.launch.dialect != Dialect::Tlx {
+            return Value::Unknown(reason);
+        }
+        let reason = reason.of("a list of buffers");
+        for clause in clauses {
+            if let Clause::For { target, .. } = clause {
+                self.assign(frame, *target, Value::Unknown(reason.clone()), true);
+            }
+        }
+        self.uncertain += 1;
+        self.facts.branches += 1;
+        self.value(frame, element);
+        self.facts.branches -= 1;
+        self.uncertain -= 1;
+        Value::Unknown(reason)
     }
 
     fn comprehension(
@@ -360,7 +400,7 @@ impl Tracer<'_> {
                 match rounds {
                     super::statements::Rounds::Unrolled(values) => {
                         for value in values {
-                            self.assign(frame, target, value);
+                            self.assign(frame, target, value, true);
                             self.comprehension(frame, rest, each)?;
                         }
                         Ok(())
@@ -373,6 +413,10 @@ impl Tracer<'_> {
             }
         }
     }
+}
+
+fn not_defined(name: &str) -> Reason {
+    Reason::new(format!("`{name}` is not defined"))
 }
 
 /// What stands between the brackets, axis by axis.

@@ -48,9 +48,12 @@ use super::program::{
     ValueId,
 };
 use super::simplify::needed;
+use super::tlx::Kernel;
+use super::tlx::storage_alias::SpecMemory;
 use registers::Asked;
 use related::Related;
-use value::{Function, Registers, Value, unknown};
+use tlx::Facts;
+use value::{Function, Registers, Shared, Value, unknown};
 
 /// Where names are looked up: the kernel's function is at 0, each helper and class at its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -105,8 +108,8 @@ pub struct Launch {
     pub dialect: Dialect,
     /// The author says which compiler it is; else it is assumed.
     pub is_compiler_told: bool,
-    /// What storage alias specs come to, by the call that makes one: bytes or columns.
-    pub specs: BTreeMap<ExprId, Result<u64, Reason>>,
+    /// What the head of a TLX kernel says.
+    pub kernel: Kernel,
     /// Whether the compiler makes one spec of several that are equal, where that is known.
     pub merges_specs: Option<bool>,
     /// Arguments that are multiples of 16, where that is known.
@@ -177,6 +180,9 @@ pub struct Trace {
     pub undecided: BTreeSet<String>,
     /// Loops whose bounds depend on a number that has no value.
     pub open_loops: usize,
+    /// What a TLX kernel says of its memory, and where the memory of each of its specs is in the program.
+    pub kernel: Kernel,
+    pub specs: Vec<SpecMemory>,
 }
 
 impl Trace {
@@ -290,6 +296,7 @@ impl<'a> Tracer<'a> {
             unpinned: BTreeMap::new(),
             allocated: BTreeMap::new(),
             specs: Vec::new(),
+            facts: Facts::new(launch.kernel.clone()),
             learnt,
             widest: FxHashMap::default(),
             thin: FxHashSet::default(),
@@ -375,7 +382,8 @@ struct Tracer<'a> {
     /// All of a buffer, and what is laid over it.
     allocated: BTreeMap<ValueId, BufferId>,
     /// Storage alias specs in shared memory by the size that the author gives them, if any.
-    specs: Vec<(Option<Option<i64>>, Value)>,
+    specs: Vec<(Option<Option<i64>>, Shared)>,
+    facts: Facts,
     /// What is evaluated is the text of a scenario.
     is_scenario: bool,
     /// The first automatic layout is the slice of the second along a dimension.
@@ -439,6 +447,8 @@ struct Frame {
     /// In [`Trace::functions`].
     function: u32,
     names: FxHashMap<Rc<str>, Value>,
+    /// Names that were assigned a number, or what may be one, without `tl.constexpr`: it is a tensor of the kernel from then on.
+    plain: FxHashSet<Rc<str>>,
     /// The call in the kernel's own text through which it is followed.
     call: Option<Origin>,
     /// It runs while the kernel is compiled.
@@ -484,6 +494,7 @@ impl Tracer<'_> {
             home: Home::KERNEL,
             function: 0,
             names: FxHashMap::default(),
+            plain: FxHashSet::default(),
             call: None,
             is_host: false,
             loops: 0,
@@ -517,8 +528,9 @@ impl Tracer<'_> {
         let numbers = self.numbers_in_memory.iter().map(|name| (name.to_string(), "i32"));
         let numbers = numbers.chain(self.floats.iter().map(|name| (name.to_string(), "fp32")));
         let numbers = numbers.filter(|(name, _)| !self.untyped.contains_key(name)).collect();
-        let Tracer { program, notes, findings, functions, untyped, usual, undecided, open_loops, .. } = self;
-        Trace { program, notes, findings, functions, untyped, usual, numbers, undecided, open_loops }
+        let Tracer { program, notes, findings, functions, untyped, usual, undecided, open_loops, facts, .. } = self;
+        let Facts { kernel, specs, .. } = facts;
+        Trace { program, notes, findings, functions, untyped, usual, numbers, undecided, open_loops, kernel, specs }
     }
 
     /// Unused values are gone when the compiler chooses the layouts of products.

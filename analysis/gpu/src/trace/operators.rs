@@ -9,7 +9,7 @@ use tilefit_syntax::ast::{BinaryOp, CompareOp, ExprId, UnaryOp};
 use super::super::language::Dtype;
 use super::super::program::{Effect, Kind, Type, ValueId};
 use super::statements::op_name;
-use super::value::{Registers, Scalar, Tensor, Value, unknown};
+use super::value::{Opaque, Registers, Scalar, Tensor, Value, unknown};
 use super::{Dialect, Emitted, Frame, Tracer, identity};
 
 /// Operations on elements that take next to nothing (`lib/Dialect/TritonGPU/Transforms/RemoveLayoutConversions.cpp` weighs what is computed again).
@@ -48,6 +48,11 @@ impl Tracer<'_> {
                 Value::Unknown(other.clone())
             }
             (Value::Unknown(reason), _) | (_, Value::Unknown(reason)) => Value::Unknown(reason.clone()),
+            (Value::Scalar(Scalar { dtype, .. }), _) | (_, Value::Scalar(Scalar { dtype, .. }))
+                if dtype.is_pointer() && !matches!(op, BinaryOp::Add | BinaryOp::Sub) =>
+            {
+                unknown("the compiler adds to a pointer, and computes nothing else from one")
+            }
             (Value::Scalar(_) | Value::Tensor(_), _) | (_, Value::Scalar(_) | Value::Tensor(_)) => {
                 self.combined(frame, at, op, 0, &[left.clone(), right.clone()])
             }
@@ -601,7 +606,7 @@ pub(super) fn unknown_for<'v>(values: impl IntoIterator<Item = &'v Value>, what:
 
 pub(super) fn first_unknown(values: &[Value]) -> Option<Reason> {
     values.iter().find_map(|value| match value {
-        Value::Unknown(reason) => Some(reason.clone()),
+        Value::Unknown(reason) | Value::Opaque(Opaque { reason: Some(reason), .. }) => Some(reason.clone()),
         _ => None,
     })
 }

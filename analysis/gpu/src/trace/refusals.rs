@@ -22,9 +22,7 @@ impl Tracer<'_> {
 
     /// `static_assert(condition, message)` (`CodeGenerator.execute_static_assert`): where it does not hold, the compiler goes no further.
     pub(super) fn static_assert(&mut self, frame: &mut Frame, expr: ExprId, args: &Args) {
-        // Kernels of TLX are read for it before they are followed (`tlx/front/calls.rs`).
-        let is_read = self.launch.dialect == Dialect::Tlx;
-        if is_read || frame.is_host || self.uncertain > 0 || !self.findings.is_empty() {
+        if frame.is_host || self.uncertain > 0 || !self.findings.is_empty() {
             return;
         }
         if !matches!(args.positional.len(), 1 | 2) || !args.named.is_empty() {

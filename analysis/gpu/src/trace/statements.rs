@@ -56,7 +56,9 @@ impl Tracer<'_> {
                 let is_constexpr = is_constexpr.is_some_and(|path| path.last() == Some(&"constexpr"));
                 self.constexprs += u32::from(is_constexpr);
                 let is_renamed = matches!(ast.expr(*value), Expr::Name(_));
+                let around = self.names_allocations();
                 let value = self.value(frame, *value);
+                self.go_on_naming(around);
                 self.constexprs -= u32::from(is_constexpr);
                 self.named = None;
                 if let (Value::Tensor(tensor), Some((name, at)), false) =
@@ -65,7 +67,8 @@ impl Tracer<'_> {
                     self.program.assigned.insert(tensor.id, (name.as_ref().into(), at));
                 }
                 for &target in targets {
-                    self.assign(frame, target, value.clone());
+                    self.binds(frame, target, &value, is_constexpr);
+                    self.assign(frame, target, value.clone(), is_constexpr);
                 }
                 Flow::Next
             }
@@ -73,7 +76,7 @@ impl Tracer<'_> {
                 let before = self.value(frame, *target);
                 let with = self.value(frame, *value);
                 let value = self.binary(frame, *value, *op, &before, &with);
-                self.assign(frame, *target, value);
+                self.assign(frame, *target, value, false);
                 Flow::Next
             }
             Stmt::Expr(expr) => {
@@ -132,11 +135,17 @@ impl Tracer<'_> {
         }
     }
 
-    pub(super) fn assign(&mut self, frame: &mut Frame, target: ExprId, value: Value) {
+    /// `is_constexpr`: a number stays one while the kernel is compiled.
+    pub(super) fn assign(&mut self, frame: &mut Frame, target: ExprId, value: Value, is_constexpr: bool) {
         let ast = frame.ast.clone();
         match ast.expr(target) {
             Expr::Name(name) => {
-                frame.names.insert(name.as_str().into(), value);
+                let name: Rc<str> = name.as_str().into();
+                match !is_constexpr && is_number(&value) {
+                    true => frame.plain.insert(name.clone()),
+                    false => frame.plain.remove(&name),
+                };
+                frame.names.insert(name, value);
             }
             Expr::Tuple(targets) | Expr::List(targets) => {
                 let parts = value.elements().map(<[Value]>::to_vec);
@@ -150,11 +159,13 @@ impl Tracer<'_> {
                             _ => unknown("the unpacked value is not a tuple"),
                         },
                     };
-                    self.assign(frame, target, part);
+                    self.assign(frame, target, part, is_constexpr);
                 }
             }
             Expr::Attribute { value: object, name } => {
-                if let (Some(base), Value::Record(record)) = (ast.name(*object), self.value(frame, *object)) {
+                let of = self.value(frame, *object);
+                self.keeps_attribute(frame, target, &of, name);
+                if let (Some(base), Value::Record(record)) = (ast.name(*object), of) {
                     let mut fields = record.fields.to_vec();
                     match fields.iter_mut().find(|(field, _)| **field == **name) {
                         Some((_, field)) => *field = value,
@@ -198,12 +209,14 @@ impl Tracer<'_> {
         let operands = self.operands(frame, at, std::slice::from_ref(condition));
         let before = copied(&frame.names);
         self.uncertain += u32::from(is_unknown);
+        self.facts.branches += 1;
         self.open();
         let first = self.body(frame, body);
         let then_names = std::mem::replace(&mut frame.names, before);
         self.open();
         let second = self.body(frame, or_else);
         self.uncertain -= u32::from(is_unknown);
+        self.facts.branches -= 1;
         let otherwise_block = self.blocks.pop().unwrap_or_default();
         let otherwise_names = std::mem::take(&mut frame.names);
         // What a side that leaves the function says of names says nothing of what comes after.
@@ -231,20 +244,27 @@ impl Tracer<'_> {
         // The block of the first side is open still; numbers become operations where they differ.
         let mut made = Vec::new();
         for (name, one, two) in merged {
+            let are_known = one.int().is_some() && two.int().is_some();
             let one = self.computed(frame, at, &one, false);
             let one = self.merged(frame, at, one, &two);
             let start = yields_then.len();
             let mut leaves_one = Vec::new();
             one.leaves(&mut leaves_one);
             yields_then.extend(leaves_one.iter().map(|&(id, _)| id));
-            made.push((name, one, two, start, leaves_one));
+            made.push((name, one, two, start, leaves_one, are_known));
         }
         let then_block_ops = self.blocks.pop().unwrap_or_default();
         self.blocks.push(otherwise_block);
         let mut results = Vec::new();
-        for (name, one, two, start, leaves_one) in made {
+        for (name, one, two, start, leaves_one, are_known) in made {
             let two = self.computed(frame, at, &two, false);
             let two = self.as_in(frame, at, two, &one);
+            if matches!((&one, &two), (Value::Opaque(_), Value::Opaque(_))) {
+                let reason = Reason::new(format!("`{name}` differs between the branches of an `if`"));
+                let either = self.either(&one, &two, reason);
+                frame.names.insert(name, either);
+                continue;
+            }
             let mut leaves_two = Vec::new();
             two.leaves(&mut leaves_two);
             let is_other = leaves_one.len() != leaves_two.len()
@@ -268,8 +288,12 @@ impl Tracer<'_> {
             let ids: Vec<ValueId> = leaves_one.iter().map(|&(_, of)| self.new_value(of)).collect();
             for ((&id, &(one, _)), &(two, _)) in ids.iter().zip(&leaves_one).zip(&leaves_two) {
                 self.is_one_of(id, &[one, two]);
+                self.is_either(id, one, two);
             }
             results.extend(ids.iter().copied());
+            if are_known {
+                self.depends_on(&name, &ids, condition);
+            }
             frame.names.insert(name, one.with_leaves(&mut ids.into_iter()));
         }
         let otherwise = self.close(frame, at, yields_otherwise.clone());
@@ -356,7 +380,7 @@ impl Tracer<'_> {
         match self.rounds(frame, iter) {
             Rounds::Unrolled(values) => {
                 for value in values {
-                    self.assign(frame, target, value);
+                    self.assign(frame, target, value, true);
                     match self.body(frame, body) {
                         Flow::Return => return Flow::Return,
                         Flow::Break => break,
@@ -368,7 +392,7 @@ impl Tracer<'_> {
             Rounds::Unknown(reason) => {
                 self.note(frame, iter, reason);
                 // One round is as good as any to see what is used.
-                self.assign(frame, target, unknown("the rounds of the loop are not known"));
+                self.assign(frame, target, unknown("the rounds of the loop are not known"), true);
                 self.uncertain += 1;
                 self.body(frame, body);
                 self.uncertain -= 1;
@@ -459,7 +483,7 @@ impl Tracer<'_> {
             if copy > 0 {
                 value = self.binary(frame, at, BinaryOp::Add, &value, &copies.by);
             }
-            self.assign(frame, target, value.clone());
+            self.assign(frame, target, value.clone(), false);
             self.body(frame, body);
         }
     }
@@ -891,6 +915,14 @@ fn assigned(ast: &Ast, body: &[StmtId]) -> BTreeMap<Rc<str>, StmtId> {
     found
 }
 
+/// A number, or what may be one: where it is assigned without `tl.constexpr`, it is a tensor.
+fn is_number(value: &Value) -> bool {
+    matches!(
+        value,
+        Value::Int(_) | Value::Bool(_) | Value::Float(_) | Value::Scalar(_) | Value::Tensor(_) | Value::Unknown(_)
+    )
+}
+
 fn shape(value: &Value) -> Option<&[u64]> {
     match value {
         Value::Tensor(tensor) => Some(&tensor.shape),
@@ -923,6 +955,7 @@ pub(super) fn same(one: &Value, two: &Value) -> bool {
     match (one, two) {
         (Value::Unknown(one), Value::Unknown(two)) => one == two,
         (Value::Unknown(_), _) | (_, Value::Unknown(_)) => false,
+        (Value::Opaque(one), Value::Opaque(two)) => one.id == two.id,
         (Value::Shared(Shared { shape: one, .. }), Value::Shared(Shared { shape: two, .. })) => one == two,
         _ if !of_one.is_empty() => std::mem::discriminant(one) == std::mem::discriminant(two),
         _ => std::mem::discriminant(one) == std::mem::discriminant(two) && one.equals(two).unwrap_or(true),

@@ -14,7 +14,7 @@ use super::super::shared_layout::SharedLayout;
 use super::calls::{Args, class_method, is_property};
 use super::operators::LONGEST;
 use super::registers::{Asked, narrow};
-use super::value::{Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
+use super::value::{Opaque, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
 use super::{Dialect, Emitted, Frame, Tracer, identity, python};
 
 impl Tracer<'_> {
@@ -362,7 +362,13 @@ impl Tracer<'_> {
             let message = format!("indices are int32, and this one is {}", scalar.dtype);
             self.refuse(frame, expr, Code::InvalidOperand, message);
         }
+        let fact = self.fact_of_element(frame, expr, value, index);
         let index = self.operands(frame, expr, std::slice::from_ref(index));
+        let element = self.element_at(frame, expr, value, &index);
+        self.with_fact(element, fact)
+    }
+
+    fn element_at(&mut self, frame: &Frame, expr: ExprId, value: &Value, index: &[ValueId]) -> Value {
         match value {
             Value::Shared(shared) => {
                 let Some((_, shape)) = shared.shape.split_first() else { return unknown("an index into a scalar") };
@@ -371,7 +377,7 @@ impl Tracer<'_> {
                 if let Some(layout) = shared.layout.clone() {
                     self.check_rank(frame, expr, shape, &layout);
                 }
-                self.view(frame, expr, "index", shared, &index, shape.to_vec(), shared.dtype, shared.layout.clone())
+                self.view(frame, expr, "index", shared, index, shape.to_vec(), shared.dtype, shared.layout.clone())
             }
             Value::TensorMemory(memory) => {
                 let Some((_, shape)) = memory.shape.split_first() else { return unknown("an index into a scalar") };
@@ -380,7 +386,7 @@ impl Tracer<'_> {
                     expr,
                     "index",
                     memory,
-                    &index,
+                    index,
                     shape.to_vec(),
                     memory.dtype,
                     memory.layout.clone(),
@@ -390,6 +396,7 @@ impl Tracer<'_> {
             Value::Scalar(scalar) if scalar.dtype.is_pointer() => {
                 self.scalar(frame, expr, "descriptor of several", scalar.dtype, std::slice::from_ref(value))
             }
+            Value::Opaque(Opaque { reason: Some(reason), .. }) => Value::Unknown(reason.clone()),
             _ => unknown("an index into something that has none"),
         }
     }
@@ -443,6 +450,11 @@ impl Tracer<'_> {
         args: Args,
     ) -> Value {
         match (object, name) {
+            (_, "set_buffer_overlap") => {
+                // Where the members of a spec lie is found elsewhere: they use its memory, and no more of it.
+                self.set_buffer_overlap(frame, expr, object, &args);
+                Value::None
+            }
             (_, "index") => match args.get(0, "index") {
                 Some(index) => self.view_at(frame, expr, object, &index.clone()),
                 None => unknown("`index` of nothing"),
@@ -483,8 +495,6 @@ impl Tracer<'_> {
                 }
                 _ => unknown("indices that are not a tensor"),
             },
-            // Where the members of a spec lie is found elsewhere: they use its memory, and no more of it.
-            "set_buffer_overlap" => Value::None,
             // It writes nothing.
             "_keep_alive" => {
                 self.effect(frame, expr, "keep_alive", vec![shared.id]);
@@ -627,7 +637,6 @@ impl Tracer<'_> {
     ) -> Value {
         let object = Value::TensorMemory(memory.clone());
         match name {
-            "set_buffer_overlap" => Value::None,
             "load" | "load_min" | "load_max" => {
                 let layout = match args.get(0, "layout") {
                     None | Some(Value::None) => self.register_layout(memory, None, "32x32b"),

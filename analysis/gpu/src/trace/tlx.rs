@@ -3,6 +3,11 @@
 //! Layouts of registers are the compiler's choice here. Where a tensor goes to global memory in another layout than it may have, the conversion
 //! takes between nothing and its size.
 
+mod allocations;
+mod facts;
+mod groups;
+mod views;
+
 use std::hash::Hash;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,11 +23,15 @@ use super::super::program::{
 };
 use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
 use super::super::tensor_memory::HALF;
+use super::super::tlx::storage_alias::SpecMemory;
 use super::arguments::default_layout;
 use super::calls::Args;
 use super::registers::Asked;
 use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
 use super::{Dialect, Emitted, Flow, Frame, Made, Tracer, identity, tlx_layouts};
+use facts::Fact;
+pub(super) use facts::Facts;
+use views::View;
 
 /// Functions that do something to memory or to the order of things, and give nothing.
 const EFFECTS: [&str; 38] = [
@@ -85,6 +94,9 @@ impl Tracer<'_> {
                     self.conversion(frame, expr, value, value.dtype.bits);
                 }
             }
+            if name == "tmem_copy" {
+                args.all().iter().for_each(|value| self.holds_scales(value));
+            }
             let operands = self.operands(frame, expr, &args.all());
             let effect = match (effect, args.get(0, "dst")) {
                 ("local_store", Some(Value::TensorMemory(_))) => "tmem_store",
@@ -101,13 +113,25 @@ impl Tracer<'_> {
         }
         Some(match name {
             "storage_alias_spec" => self.storage_alias_spec(frame, expr, args),
-            "reuse_group" => Value::None,
-            "local_alloc" => self.local_alloc(frame, expr, args),
-            "alloc_barriers" | "alloc_warp_barrier" => {
-                let count = args.get(0, "num_barriers").cloned().unwrap_or(Value::Int(1));
-                self.alloc_barriers(frame, expr, &count)
+            "reuse_group" => self.reuse_group(frame, expr, args),
+            "local_alloc" => {
+                let buffer = self.add_allocation(frame, expr, args);
+                let made = self.local_alloc(frame, expr, &args.settled());
+                self.with_fact(made, Some(Fact::Buffers(vec![View { buffer, form: None }])))
             }
-            "clc_create_context" => self.clc_context(frame, expr, args),
+            "alloc_barriers" | "alloc_warp_barrier" => {
+                let buffer = match name {
+                    "alloc_barriers" => self.add_barriers(frame, expr, args),
+                    _ => self.add_warp_barriers(frame, expr, args),
+                };
+                let count = args.get(0, "num_barriers").cloned().unwrap_or(Value::Int(1));
+                let made = self.alloc_barriers(frame, expr, &count);
+                self.with_fact(made, Some(Fact::Buffers(vec![View { buffer, form: None }])))
+            }
+            "clc_create_context" => {
+                self.add_clc_context(frame, expr, args);
+                self.clc_context(frame, expr, args)
+            }
             "clc_consumer" => self.clc_consumer(frame, expr, args),
             "vote_ballot_sync" => match args.get(1, "pred") {
                 Some(pred) => {
@@ -121,9 +145,11 @@ impl Tracer<'_> {
                 _ => unknown("`local_view` without a buffer or an index"),
             },
             "local_slice" | "subslice" | "local_trans" | "local_reshape" | "local_reinterpret" | "remote_view" => {
-                self.tlx_view(frame, expr, name, args)
+                let fact = self.fact_of_view(frame, expr, name, args);
+                let view = self.tlx_view(frame, expr, name, &args.settled(), fact.as_ref());
+                self.with_fact(view, fact)
             }
-            "local_load" => self.local_load(frame, expr, args),
+            "local_load" => self.local_load(frame, expr, &args.settled()),
             "local_gather" => match (args.positional.first(), args.positional.get(1)) {
                 (Some(Value::Shared(shared)), Some(Value::Tensor(indices))) => {
                     let layout = self.choice_for(indices.id);
@@ -140,7 +166,10 @@ impl Tracer<'_> {
                 self.effect(frame, expr, "async_load", operands);
                 Value::None
             }
-            "async_dot" | "async_dot_scaled" => self.async_dot(frame, expr, name, args),
+            "async_dot" | "async_dot_scaled" => {
+                self.reads_operands(args, name == "async_dot_scaled");
+                self.async_dot(frame, expr, name, &args.settled())
+            }
             "async_dot_wait" => match args.get(1, "inp") {
                 Some(value) => self.passed_on(frame, expr, "async_dot_wait", &value.clone()),
                 None => Value::None,
@@ -224,79 +253,66 @@ impl Tracer<'_> {
         }
     }
 
-    /// The memory that several allocations share. Its size is found by the rules of TLX, and given with the launch.
+    /// The memory that several allocations share. It is as large as those make it (`storage_alias.rs`).
     fn storage_alias_spec(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
-        let found = frame.call.is_none().then(|| self.launch.specs.get(&expr)).flatten();
-        let Some(extent) = found else {
-            let reason = Reason::new("the size of a storage alias spec that a helper makes is not known");
-            return self.unsized_(frame, expr, "the size", &reason);
-        };
+        let spec = self.add_spec(frame, expr, args);
         let is_tensor = args.get(0, "storage").is_some_and(is_tmem);
-        let extent = match extent.clone() {
-            Ok(extent) => extent,
-            Err(reason) => return self.unsized_(frame, expr, "the size", &reason),
-        };
-        let dtype = Dtype::named(if is_tensor { "int32" } else { "int8" });
-        let shape = vec![extent];
-        if is_tensor {
-            let memory = Memory::Tensor { columns: extent, rows: 128 };
-            let made = Made {
-                function: "storage_alias_spec",
-                shape: shape.clone(),
-                dtype: dtype.name,
-                memory,
-                use_: Use::Data,
-            };
-            let id = self.allocate(frame, expr, made, Type::TensorMemory, &[]);
-            return Value::TensorMemory(TensorMemory { id, dtype, shape: Rc::new(shape), layout: None });
-        }
-        let layout = Rc::new(SharedLayout::Swizzled { order: vec![0], cga: Vec::new() });
         let said = args.get(1, "buffer_size_bytes").filter(|said| !matches!(said, Value::None));
         let said = said.map(|said| said.int());
-        let equal = self.specs.iter().find(|(other, _)| *other == said && said != Some(None)).cloned();
-        if let Some((_, first)) = &equal
-            && let Some(merged) = self.merged_spec(frame, expr, first, extent)
+        let equal = self.specs.iter().find(|(other, _)| *other == said && said != Some(None) && !is_tensor);
+        let equal = equal.map(|(_, first)| first.clone());
+        if let Some(first) = &equal
+            && let Some(merged) = self.merged_spec(frame, expr, first)
         {
-            return merged;
+            return self.with_fact(merged, Some(Fact::Spec(spec)));
         }
-        let spec = self.shared_buffer(frame, expr, "storage_alias_spec", (dtype, shape, layout), Use::Data, &[]);
-        if let (Value::Shared(Shared { id, .. }), Some(_)) = (&spec, equal)
-            && self.launch.merges_specs.is_none()
-            && let Some(id) = self.allocated.get(id)
-            && let Memory::Shared { size, .. } = &mut self.program.buffers[id.0 as usize].memory
+        let (dtype, shape) = (Dtype::named(if is_tensor { "int32" } else { "int8" }), vec![0]);
+        let value = if is_tensor {
+            let memory = Memory::Tensor { columns: 0, rows: 128 };
+            let (function, use_) = ("storage_alias_spec", Use::Data);
+            let made = Made { function, shape: shape.clone(), dtype: dtype.name, memory, use_ };
+            let id = self.allocate(frame, expr, made, Type::TensorMemory, &[]);
+            Value::TensorMemory(TensorMemory { id, dtype, shape: Rc::new(shape), layout: None })
+        } else {
+            let layout = Rc::new(SharedLayout::Swizzled { order: vec![0], cga: Vec::new() });
+            let value = self.shared_buffer(frame, expr, "storage_alias_spec", (dtype, shape, layout), Use::Data, &[]);
+            if let Value::Shared(shared) = &value {
+                self.specs.push((said, shared.clone()));
+            }
+            value
+        };
+        if let Value::Shared(Shared { id, .. }) | Value::TensorMemory(TensorMemory { id, .. }) = &value
+            && let Some(&buffer) = self.allocated.get(id)
         {
-            let reason = "Triton 3.8 makes one storage alias spec of two that are equal, and Meta's fork keeps both; `# tilefit: triton=3.8` says which";
-            *size = Bytes::Between(0, size.high(), Reason::new(reason));
+            let may_be_merged = equal.is_some() && self.launch.merges_specs.is_none();
+            self.facts.specs.push(SpecMemory { buffer, may_be_merged });
         }
-        if matches!(spec, Value::Shared(_)) {
-            self.specs.push((said, spec.clone()));
-        }
-        spec
+        self.with_fact(value, Some(Fact::Spec(spec)))
     }
 
     /// A spec that is equal to a former one, which Triton 3.8 takes for the same: its operation has no effect there, and what is computed
     /// twice is computed once. Says so; `None` where it is, or may be, a spec of its own.
-    fn merged_spec(&mut self, frame: &Frame, expr: ExprId, first: &Value, extent: u64) -> Option<Value> {
+    fn merged_spec(&mut self, frame: &Frame, expr: ExprId, first: &Shared) -> Option<Value> {
         if self.launch.merges_specs != Some(true) || self.uncertain > 0 {
             return None;
         }
-        let Value::Shared(Shared { id, .. }) = first else { return None };
         let message = "Triton 3.8 makes one spec of this one and an equal one above: their buffers share memory; another `buffer_size_bytes` keeps them apart";
         self.findings.push(Finding::new(Code::MergedSpecs, frame.call.unwrap_or(Origin::Expr(expr)), message));
-        let buffer = *self.allocated.get(id)?;
-        let made = &mut self.program.buffers[buffer.0 as usize];
-        if let Memory::Shared { size: Bytes::Exactly(size), fork, .. } = &mut made.memory
-            && *size < extent
-        {
-            *size = extent;
-            *fork = Bytes::Exactly(extent);
-            made.shape = vec![extent];
+        let buffer = *self.allocated.get(&first.id)?;
+        self.facts.specs.push(SpecMemory { buffer, may_be_merged: false });
+        let (shape, dtype, layout) = ((*first.shape).clone(), first.dtype, first.layout.clone());
+        let merged = self.view(frame, expr, "merged spec", first, &[], shape, dtype, layout);
+        if let Value::Shared(shared) = &merged {
+            self.allocated.insert(shared.id, buffer);
         }
-        Some(first.clone())
+        Some(merged)
     }
 
     fn local_alloc(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
         let (dtype, shape) = (args.get(1, "dtype").cloned(), args.get(0, "shape").cloned());
+        // A descriptor may be told as a pointer.
+        let dtype =
+            dtype.map(|dtype| if let Value::Dtype(dtype) = dtype { Value::Dtype(dtype.element()) } else { dtype });
         let num = args.get(2, "num").cloned().unwrap_or(Value::Int(1));
         let parts = [dtype.clone().unwrap_or(Value::None), num.clone()];
         let extents = shape.as_ref().and_then(Value::extents);
@@ -441,29 +457,12 @@ impl Tracer<'_> {
         programs
     }
 
-    fn tlx_view(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Value {
+    /// `fact`: what is known of the view.
+    fn tlx_view(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args, fact: Option<&Fact>) -> Value {
         let Some(base) = args.positional.first().cloned() else { return unknown(format!("`{name}` without a buffer")) };
         let operands = self.operands(frame, expr, &args.positional[1..]);
-        let shape_of = |shape: &[u64]| -> Vec<u64> {
-            match name {
-                "local_slice" => args.get(2, "shape").and_then(Value::extents).unwrap_or_else(|| shape.to_vec()),
-                "subslice" => {
-                    let mut shape = shape.to_vec();
-                    if let (Some(last), Some(size)) = (shape.last_mut(), args.get(2, "size").and_then(Value::int)) {
-                        *last = size.max(0) as u64;
-                    }
-                    shape
-                }
-                "local_trans" => {
-                    let mut shape = shape.to_vec();
-                    shape.reverse();
-                    shape
-                }
-                "local_reshape" => args.get(1, "shape").and_then(Value::extents).unwrap_or_else(|| shape.to_vec()),
-                "local_reinterpret" => args.get(2, "shape").and_then(Value::extents).unwrap_or_else(|| shape.to_vec()),
-                _ => shape.to_vec(),
-            }
-        };
+        let extents = fact.and_then(Fact::extents);
+        let shape_of = |shape: &[u64]| extents.clone().unwrap_or_else(|| shape.to_vec());
         let dtype_of = |dtype: Dtype| match args.get(1, "dtype") {
             Some(Value::Dtype(dtype)) if name == "local_reinterpret" => *dtype,
             _ => dtype,
@@ -1001,6 +1000,7 @@ impl Tracer<'_> {
         if &*name != "async_tasks" {
             return None;
         }
+        self.facts.kernel.warp_specialized = true;
         let mut found = FoundTasks::default();
         self.tasks_in(frame, body, &mut found);
         let mut operands: Vec<ValueId> = Vec::new();

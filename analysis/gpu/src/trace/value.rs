@@ -37,6 +37,7 @@ pub enum Value {
     Shared(Shared),
     TensorMemory(TensorMemory),
     Descriptor(Descriptor),
+    Opaque(Opaque),
     Function(Rc<Function>),
     Class(Rc<Class>),
     /// An object of an aggregate.
@@ -109,6 +110,13 @@ pub struct Descriptor {
     pub layout: Option<Rc<SharedLayout>>,
     /// False where nothing gives the layout, which is then the usual one.
     pub is_layout_told: bool,
+}
+
+/// Something of TLX that has no place in the program: a reuse group, or memory whose size is not known, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opaque {
+    pub id: ValueId,
+    pub reason: Option<Reason>,
 }
 
 /// A function of the author's.
@@ -293,6 +301,28 @@ impl Value {
         }
     }
 
+    /// What of it is memory, or speaks of memory.
+    pub fn handles(&self) -> Vec<ValueId> {
+        fn visit(value: &Value, found: &mut Vec<ValueId>) {
+            match value {
+                Value::Shared(shared) => found.push(shared.id),
+                Value::TensorMemory(memory) => found.push(memory.id),
+                Value::Opaque(opaque) => found.push(opaque.id),
+                Value::Tuple(values) | Value::List(values) => values.iter().for_each(|value| visit(value, found)),
+                Value::Dict(pairs) => pairs.iter().for_each(|(_, value)| visit(value, found)),
+                Value::Record(record) => record.fields.iter().for_each(|(_, value)| visit(value, found)),
+                Value::Method(method) => visit(&method.0, found),
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        if self.weight() <= MOST_HANDLES {
+            self.spend();
+            visit(self, &mut found);
+        }
+        found
+    }
+
     /// The same value with other results of the kernel in it, in the order of [`leaves`](Value::leaves).
     pub fn with_leaves(&self, ids: &mut dyn Iterator<Item = ValueId>) -> Value {
         let mut next = |id: ValueId| ids.next().unwrap_or(id);
@@ -318,6 +348,8 @@ impl Value {
     }
 }
 
+/// Larger values are not searched for memory.
+const MOST_HANDLES: usize = 4096;
 /// Parts that are gone through, or made, in the time of a step.
 const PARTS_A_STEP: u64 = 4;
 

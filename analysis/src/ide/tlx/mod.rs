@@ -306,16 +306,6 @@ fn diagnostics(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<Diagnostic> {
     let findings = kernel.findings.iter().chain(&plan.findings).map(|finding| found(placed, finding));
     let notes = kernel.notes.iter().map(|note| not_modelled(placed, note));
     let mut diagnostics: Vec<_> = findings.chain(notes).collect();
-    if let Some(condition) = kernel.contradiction {
-        diagnostics.push(Diagnostic {
-            range: placed.range(Origin::Expr(condition)),
-            code: Code::NotModelled,
-            severity: Code::NotModelled.severity(),
-            message: "no known scenario satisfies this static_assert, so these sizes may never be compiled".to_owned(),
-            related: Vec::new(),
-            elsewhere: None,
-        });
-    }
     diagnostics.extend(unknown_sizes(placed, tlx));
     diagnostics
 }

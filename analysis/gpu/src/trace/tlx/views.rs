@@ -3,19 +3,37 @@
 //! The conditions are those that both compilers refuse, the public wheel and the fork; what only one of them refuses is let pass.
 //! A view of a view counts from the view.
 
-use tilefit_syntax::ast::{Arg, ExprId};
-
 use tilefit_python::diagnostics::Code;
-use tilefit_python::eval::Constant;
-use tilefit_python::finding::{Finding, Reason};
+use tilefit_python::finding::Reason;
+use tilefit_syntax::ast::{Expr, ExprId};
 
-use super::super::kernel::{BufferId, BufferKind, Index, IndexValue, Known, Layout, Op};
-use super::super::language::{Dtype, Storage};
-use super::{Frame, Front, Value, arguments};
+use super::super::super::language::Dtype;
+use super::super::super::tlx::kernel::{BufferId, BufferKind, Index, IndexValue, Known, Layout, Op};
+use super::super::super::tlx::language::Storage;
+use super::super::calls::Args;
+use super::super::value::Value;
+use super::super::{Frame, Tracer};
+use super::allocations::type_of;
+use super::facts::{Fact, given, written};
+
+/// A buffer, or a view of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::trace) struct View {
+    pub(super) buffer: BufferId,
+    /// `None` for all of it.
+    pub(super) form: Option<Form>,
+}
+
+impl View {
+    /// Extents of the memory descriptor, where they are known and it is no whole buffer.
+    pub(super) fn extents(&self) -> Option<Vec<u64>> {
+        self.form.as_ref()?.extents.clone().ok()
+    }
+}
 
 /// What a view looks like.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Form {
+pub(in crate::trace) struct Form {
     /// Extents of the memory descriptor, with the number of buffers in front where none was chosen.
     extents: Known<Vec<u64>>,
     dtype: Known<Dtype>,
@@ -37,10 +55,13 @@ impl Form {
     }
 }
 
-impl Front {
-    fn form(&self, id: BufferId, view: Option<Form>) -> Form {
-        view.unwrap_or_else(|| {
-            let buffer = self.kernel.buffer(id);
+/// A view before it is applied: to the buffer of that number, which looks like that.
+type Follow<'f> = &'f mut dyn FnMut(&mut Tracer<'_>, BufferId, Form) -> Form;
+
+impl Tracer<'_> {
+    fn form(&self, view: &View) -> Form {
+        view.form.clone().unwrap_or_else(|| {
+            let buffer = self.facts.kernel.buffer(view.buffer);
             let extents = buffer.num.clone().and_then(|num| {
                 let shape = buffer.shape.clone()?;
                 Ok([num].into_iter().chain(shape).collect())
@@ -49,152 +70,129 @@ impl Front {
         })
     }
 
-    /// Says what is wrong with a view. Of what a helper is given only its caller knows enough, so it is said at the call.
-    fn refuse_view(&mut self, frame: &Frame<'_>, at: ExprId, code: Code, message: String) {
-        if self.uncertain.is_none() {
-            self.kernel.findings.push(Finding::new(code, self.at(frame, at), message));
-        }
-    }
-
-    /// Follows a view of each value that a buffer may be.
-    fn each(&mut self, value: Value, mut follow: impl FnMut(&mut Self, BufferId, Option<Form>) -> Value) -> Value {
-        match value {
-            Value::Buffer { id, view } => follow(self, id, view),
-            Value::Either { values, reason } => {
-                let mut of_value = |front: &mut Self, value: Value| match value {
-                    Value::Buffer { id, view } => follow(front, id, view),
-                    _ => Value::Constant(Constant::Unknown(reason.clone())),
-                };
-                let mut views = values.into_iter().map(|value| {
-                    let inner = reason.clone();
-                    self.uncertainly(inner, |front| of_value(front, value))
-                });
-                let first = views.next().unwrap_or_else(|| Value::unknown("`local_view` without a buffer"));
-                let rest: Vec<_> = views.collect();
-                rest.into_iter().fold(first, |one, other| one.or(other, &reason))
+    /// What a view of each buffer is that a value may be.
+    fn viewed_as(&mut self, value: Option<&Value>, follow: Follow<'_>) -> Option<Fact> {
+        let Fact::Buffers(views) = self.fact(value?)?.clone() else { return None };
+        let is_open = views.len() > 1;
+        self.facts.branches += u32::from(is_open);
+        let mut found: Vec<View> = Vec::new();
+        for view in views {
+            let form = self.form(&view);
+            let view = View { form: Some(follow(self, view.buffer, form)), ..view };
+            if !found.contains(&view) {
+                found.push(view);
             }
-            Value::Constant(constant @ Constant::Unknown(_)) => Value::Constant(constant),
-            _ => Value::unknown("a view of a value that is not a buffer"),
+        }
+        self.facts.branches -= u32::from(is_open);
+        Some(Fact::Buffers(found))
+    }
+
+    /// What a function of TLX that makes views gives.
+    pub(super) fn fact_of_view(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Option<Fact> {
+        match name {
+            "local_slice" => self.local_slice(frame, expr, args),
+            "subslice" => self.subslice(frame, expr, args),
+            "local_trans" => self.local_trans(frame, expr, args),
+            "local_reshape" => self.local_reshape(frame, expr, args),
+            "local_reinterpret" => self.local_reinterpret(frame, expr, args),
+            // The same in another CTA.
+            _ => self.viewed_as(args.positional.first(), &mut |_, _, form| form),
         }
     }
 
-    /// `tlx.local_view(buffer, index)`
-    pub(super) fn local_view(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
-        let [buffer, index] = arguments(args, ["local_allocated_buffers", "buffer_idx"]);
-        let Some(buffer) = buffer else { return Value::unknown("a view without a buffer") };
-        let base = self.value(frame, buffer);
-        self.element_of(frame, expr, base, index)
-    }
-
-    /// One of the buffers of an allocation, or one row of a view.
-    pub(super) fn element_of(
+    /// One of the buffers of an allocation, or one row of a view: `buffer[index]`, `tlx.local_view(buffer, index)`.
+    pub(in crate::trace) fn fact_of_element(
         &mut self,
-        frame: &mut Frame<'_>,
+        frame: &Frame,
         at: ExprId,
-        base: Value,
-        index: Option<ExprId>,
-    ) -> Value {
-        let chosen = index.map(|index| (index, self.value(frame, index)));
-        let alternatives = match &base {
-            Value::Either { values, .. } => values.len(),
-            _ => 1,
+        base: &Value,
+        index: &Value,
+    ) -> Option<Fact> {
+        let alternatives = match self.fact(base)? {
+            Fact::Buffers(views) => views.len(),
+            Fact::Spec(_) | Fact::Group(_) => {
+                let message = format!("a {} cannot be indexed; index the buffers that use it", self.type_name(base));
+                self.refuse_memory(frame, at, Code::Rejected, message);
+                return None;
+            }
         };
-        let from = self.kernel.indices.len();
-        let element = self.each(base, |front, id, view| front.index(frame, at, id, view, chosen.as_ref()));
-        let added = &self.kernel.indices[from..];
+        let from = self.facts.kernel.indices.len();
+        let element =
+            self.viewed_as(Some(base), &mut |tracer, buffer, form| tracer.index(frame, at, buffer, form, index));
+        let kernel = &self.facts.kernel;
+        let is_outside = |index: &Index| match (&index.index, &kernel.buffer(index.buffer).num) {
+            (IndexValue::Constant(index), Ok(num)) => !u64::try_from(*index).is_ok_and(|index| index < *num),
+            _ => false,
+        };
+        let added = &kernel.indices[from..];
         // Outside of each that the buffer may be is outside for certain.
-        if alternatives > 1
-            && self.uncertain.is_none()
-            && added.len() == alternatives
-            && added.iter().all(|index| self.is_outside(index))
-        {
-            self.kernel.indices[from].certain = true;
+        if alternatives > 1 && self.is_certain() && added.len() == alternatives && added.iter().all(is_outside) {
+            self.facts.kernel.indices[from].certain = true;
         }
         element
     }
 
-    fn is_outside(&self, index: &Index) -> bool {
-        match (&index.index, &self.kernel.buffer(index.buffer).num) {
-            (IndexValue::Constant(index), Ok(num)) => !u64::try_from(*index).is_ok_and(|index| index < *num),
-            _ => false,
-        }
-    }
-
-    fn index(
-        &mut self,
-        frame: &Frame<'_>,
-        at: ExprId,
-        id: BufferId,
-        view: Option<Form>,
-        index: Option<&(ExprId, Value)>,
-    ) -> Value {
-        let form = self.form(id, view);
-        match index {
-            Some((index, value)) if form.counts_buffers => {
-                let index = match value {
-                    Value::Constant(Constant::Int(index)) => IndexValue::Constant(*index),
-                    _ => IndexValue::Runtime(frame.call_site.is_none().then_some(*index)),
-                };
-                let (at, certain) = (self.at(frame, at), self.uncertain.is_none());
-                let name = self.naming.as_ref().map(|naming| naming.name.clone());
-                self.kernel.ops.push(Op::Index(self.kernel.indices.len()));
-                self.kernel.indices.push(Index { name, at, buffer: id, index, certain });
+    fn index(&mut self, frame: &Frame, at: ExprId, buffer: BufferId, form: Form, index: &Value) -> Form {
+        if form.counts_buffers {
+            let value = match index {
+                Value::Int(index) => IndexValue::Constant(*index),
+                _ => IndexValue::Runtime(index_of(frame, at).filter(|_| frame.call.is_none())),
+            };
+            let name = self.named.as_ref().map(|(name, _)| name.to_string());
+            let (at, certain) = (self.shown_at(frame, at), self.is_certain());
+            let index = Index { name, at, buffer, index: value, certain };
+            let kernel = &mut self.facts.kernel;
+            // Replicas of a task are followed one by one.
+            if self.replica.is_none_or(|replica| replica == 0) || !kernel.indices.contains(&index) {
+                kernel.ops.push(Op::Index(kernel.indices.len()));
+                kernel.indices.push(index);
             }
-            Some((_, Value::Constant(Constant::Int(index)))) => {
-                if let Ok([rows, ..]) = form.extents.as_deref()
-                    && u64::try_from(*index).is_ok_and(|index| index >= *rows)
-                {
-                    let name = &self.kernel.buffer(id).name;
-                    let message = format!(
-                        "index {index} is outside this view of `{name}`, which has {rows} in its first dimension; nothing checks this at run time"
-                    );
-                    self.refuse_view(frame, at, Code::IndexOutOfRange, message);
-                }
-            }
-            _ => {}
+        } else if let (Value::Int(index), Ok([rows, ..])) = (index, form.extents.as_deref())
+            && u64::try_from(*index).is_ok_and(|index| index >= *rows)
+        {
+            let name = &self.facts.kernel.buffer(buffer).name;
+            let message = format!(
+                "index {index} is outside this view of `{name}`, which has {rows} in its first dimension; nothing checks this at run time"
+            );
+            self.refuse_view(frame, at, Code::IndexOutOfRange, message);
         }
         let extents = form.extents.map(|extents| match extents.as_slice() {
             [_, inner @ ..] if form.counts_buffers || !inner.is_empty() => inner.to_vec(),
             _ => vec![1],
         });
-        Value::Buffer { id, view: Some(Form { extents, counts_buffers: false, ..form }) }
+        Form { extents, counts_buffers: false, ..form }
     }
 
     /// `tlx.local_slice(buffer, offsets, shape)`
-    pub(super) fn local_slice(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
-        let [buffer, offset, shape] = arguments(args, ["buffer", "offset", "shape"]);
-        let base =
-            buffer.map_or_else(|| Value::unknown("a slice without a buffer"), |buffer| self.value(frame, buffer));
-        let offsets = self.integers(frame, offset);
-        let sizes = self.integers(frame, shape);
-        self.each(base, |front, id, view| {
-            let form = front.form(id, view);
-            match front.kernel.buffer(id).storage {
-                Ok(Storage::Tmem) => front.columns_of(frame, expr, id, &form, &offsets, &sizes),
-                Ok(Storage::Smem) => front.check_slice(frame, expr, id, &form, &offsets, &sizes),
+    fn local_slice(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Option<Fact> {
+        let names = ["buffer", "offset", "shape"];
+        let ([buffer, offset, shape], [_, offset_at, shape_at]) = (given(args, names), written(frame, expr, names));
+        let (offsets, sizes) = (self.integers(frame, offset, offset_at), self.integers(frame, shape, shape_at));
+        self.viewed_as(buffer, &mut |tracer, id, form| {
+            match tracer.facts.kernel.buffer(id).storage {
+                Ok(Storage::Tmem) => tracer.columns_of(frame, expr, id, &form, &offsets, &sizes),
+                Ok(Storage::Smem) => tracer.check_slice(frame, expr, id, &form, &offsets, &sizes),
                 _ => {}
             }
             let extents = all_known(&sizes).ok_or_else(|| Reason::new("the shape of a slice is unknown"));
-            Value::Buffer { id, view: Some(Form { extents, is_slice: true, counts_buffers: false, ..form }) }
+            Form { extents, is_slice: true, counts_buffers: false, ..form }
         })
     }
 
     /// `tlx.subslice(buffer, offset, size)`: columns of tensor memory.
-    pub(super) fn subslice(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
-        let [buffer, offset, size] = arguments(args, ["local_allocated_buffer", "offset", "size"]);
-        let base =
-            buffer.map_or_else(|| Value::unknown("a slice without a buffer"), |buffer| self.value(frame, buffer));
-        let [offset, size] = [offset, size].map(|arg| self.integer(frame, arg));
-        self.each(base, |front, id, view| {
-            let form = front.form(id, view);
-            let name = front.kernel.buffer(id).name.clone();
-            match &front.kernel.buffer(id).storage {
-                Ok(Storage::Tmem) => front.check_columns(frame, expr, id, &form, offset, size),
+    fn subslice(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Option<Fact> {
+        let names = ["local_allocated_buffer", "offset", "size"];
+        let ([buffer, offset, size], [_, offset_at, size_at]) = (given(args, names), written(frame, expr, names));
+        let (offset, size) = (self.integer(frame, offset, offset_at), self.integer(frame, size, size_at));
+        self.viewed_as(buffer, &mut |tracer, id, form| {
+            let name = tracer.facts.kernel.buffer(id).name.clone();
+            match &tracer.facts.kernel.buffer(id).storage {
+                Ok(Storage::Tmem) => tracer.check_columns(frame, expr, id, &form, offset, size),
                 Ok(_) => {
                     let message = format!(
                         "subslice is only supported for tmem: `{name}` is in shared memory; use `tlx.local_slice`"
                     );
-                    front.refuse_view(frame, expr, Code::InvalidView, message);
+                    tracer.refuse_view(frame, expr, Code::InvalidView, message);
                 }
                 Err(_) => {}
             }
@@ -205,14 +203,14 @@ impl Front {
                 extents.push(size);
                 Ok(extents)
             });
-            Value::Buffer { id, view: Some(Form { extents, is_slice: true, ..form }) }
+            Form { extents, is_slice: true, ..form }
         })
     }
 
     /// A slice of tensor memory has all rows.
     fn columns_of(
         &mut self,
-        frame: &Frame<'_>,
+        frame: &Frame,
         at: ExprId,
         id: BufferId,
         form: &Form,
@@ -220,7 +218,7 @@ impl Front {
         sizes: &Option<Vec<Option<i64>>>,
     ) {
         let (Some(offsets), Some(sizes)) = (offsets, sizes) else { return };
-        let name = self.kernel.buffer(id).name.clone();
+        let name = self.facts.kernel.buffer(id).name.clone();
         let ([row, column], [rows, columns]) = (offsets.as_slice(), sizes.as_slice()) else {
             let message =
                 format!("a slice of tensor memory has two offsets and two extents, and `{name}` is in tensor memory");
@@ -238,14 +236,14 @@ impl Front {
 
     fn check_columns(
         &mut self,
-        frame: &Frame<'_>,
+        frame: &Frame,
         at: ExprId,
         id: BufferId,
         form: &Form,
         offset: Option<i64>,
         size: Option<i64>,
     ) {
-        let name = self.kernel.buffer(id).name.clone();
+        let name = self.facts.kernel.buffer(id).name.clone();
         if let Some(size) = size.filter(|size| !u64::try_from(*size).is_ok_and(u64::is_power_of_two)) {
             let message = format!(
                 "shape must have power-of-2 and non-zero dimensions: the slice of `{name}` is {size} columns wide"
@@ -273,7 +271,7 @@ impl Front {
     /// Slices of shared memory.
     fn check_slice(
         &mut self,
-        frame: &Frame<'_>,
+        frame: &Frame,
         at: ExprId,
         id: BufferId,
         form: &Form,
@@ -281,7 +279,7 @@ impl Front {
         sizes: &Option<Vec<Option<i64>>>,
     ) {
         let (Some(offsets), Some(sizes)) = (offsets, sizes) else { return };
-        let buffer = self.kernel.buffer(id);
+        let buffer = self.facts.kernel.buffer(id);
         let name = buffer.name.clone();
         let Ok(extents) = &form.extents else { return };
         let mut say = |code, message| self.refuse_view(frame, at, code, message);
@@ -346,52 +344,50 @@ impl Front {
     }
 
     /// `tlx.local_trans(buffer, dims)`
-    pub(super) fn local_trans(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
-        let [buffer, dims] = arguments(args, ["input", "dims"]);
-        let base =
-            buffer.map_or_else(|| Value::unknown("a permutation without a buffer"), |buffer| self.value(frame, buffer));
+    fn local_trans(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Option<Fact> {
+        let names = ["input", "dims"];
+        let ([buffer, dims], [_, dims_at]) = (given(args, names), written(frame, expr, names));
         let order = match dims {
-            Some(_) => self.integers(frame, dims).and_then(|dims| dims.into_iter().collect::<Option<Vec<_>>>()),
+            Some(_) => {
+                self.integers(frame, dims, dims_at).and_then(|dims| dims.into_iter().collect::<Option<Vec<_>>>())
+            }
             None => Some(vec![1, 0]),
         };
-        self.each(base, |front, id, view| {
-            let form = front.form(id, view);
-            let name = front.kernel.buffer(id).name.clone();
+        self.viewed_as(buffer, &mut |tracer, id, form| {
+            let name = tracer.facts.kernel.buffer(id).name.clone();
             let mut permuted = Err(Reason::new("an unknown permutation"));
             if let (Some(order), Some(rank)) = (&order, form.rank()) {
                 let mut sorted = order.clone();
                 sorted.sort_unstable();
-                if front.kernel.buffer(id).kind != BufferKind::Data {
+                if tracer.facts.kernel.buffer(id).kind != BufferKind::Data {
                 } else if order.len() != rank {
                     let message = format!(
                         "permute dims must have the same length as input shape: {} for `{name}`, which has {rank} dimensions here",
                         order.len()
                     );
-                    front.refuse_view(frame, expr, Code::InvalidView, message);
+                    tracer.refuse_view(frame, expr, Code::InvalidView, message);
                 } else if sorted.iter().enumerate().any(|(at, dim)| usize::try_from(*dim) != Ok(at)) {
                     let message = format!(
                         "permute dims must be a permutation of 0, 1, ..., n-1, but were {order:?} for `{name}`, which has {rank} dimensions"
                     );
-                    front.refuse_view(frame, expr, Code::InvalidView, message);
+                    tracer.refuse_view(frame, expr, Code::InvalidView, message);
                 } else if let Ok(extents) = &form.extents {
                     let (outer, inner) = extents.split_at(extents.len() - rank);
                     let inner = order.iter().map(|dim| inner[*dim as usize]);
                     permuted = Ok(outer.iter().copied().chain(inner).collect());
                 }
             }
-            Value::Buffer { id, view: Some(Form { extents: permuted, ..form }) }
+            Form { extents: permuted, ..form }
         })
     }
 
     /// `tlx.local_reshape(buffer, shape)`
-    pub(super) fn local_reshape(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
-        let [buffer, shape] = arguments(args, ["src", "shape"]);
-        let base =
-            buffer.map_or_else(|| Value::unknown("a shape without a buffer"), |buffer| self.value(frame, buffer));
-        let shape = self.integers(frame, shape).and_then(|shape| all_known(&Some(shape)));
-        self.each(base, |front, id, view| {
-            let form = front.form(id, view);
-            let buffer = front.kernel.buffer(id);
+    fn local_reshape(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Option<Fact> {
+        let names = ["src", "shape"];
+        let ([buffer, shape], [_, shape_at]) = (given(args, names), written(frame, expr, names));
+        let shape = self.integers(frame, shape, shape_at).and_then(|shape| all_known(&Some(shape)));
+        self.viewed_as(buffer, &mut |tracer, id, form| {
+            let buffer = tracer.facts.kernel.buffer(id);
             let name = buffer.name.clone();
             let count = |extents: &[u64]| extents.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
             let message = match (&buffer.storage, &shape, &form.extents) {
@@ -407,34 +403,26 @@ impl Front {
                 _ => None,
             };
             if let Some(message) = message {
-                front.refuse_view(frame, expr, Code::InvalidView, message);
+                tracer.refuse_view(frame, expr, Code::InvalidView, message);
             }
-            let counts_buffers = front.is_same_array(id, &form, shape.as_deref(), &form.dtype);
+            let counts_buffers = tracer.is_same_array(id, &form, shape.as_deref(), &form.dtype);
             let extents = shape.clone().ok_or_else(|| Reason::new("the shape of a view is unknown"));
-            Value::Buffer { id, view: Some(Form { extents, counts_buffers, ..form }) }
+            Form { extents, counts_buffers, ..form }
         })
     }
 
     /// `tlx.local_reinterpret(buffer, dtype, shape, layout)`
-    pub(super) fn local_reinterpret(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
-        let [buffer, dtype, shape_arg, layout] = arguments(args, ["src", "dtype", "shape", "layout"]);
-        let base = buffer.map_or_else(|| Value::unknown("a type without a buffer"), |buffer| self.value(frame, buffer));
-        let dtype = match dtype.map(|dtype| self.value(frame, dtype)) {
-            Some(Value::Constant(Constant::Unknown(reason))) => Err(reason),
-            Some(Value::Constant(constant)) => {
-                Dtype::from_constant(&constant).ok_or_else(|| Reason::new("the element type is not a `tl.dtype`"))
-            }
-            _ => Err(Reason::new("the element type is missing")),
-        };
-        let is_given = |value: &Value| *value != Value::Constant(Constant::None);
-        let shape_value = shape_arg.map(|arg| self.value(frame, arg)).filter(is_given);
-        let reshapes = shape_value.is_some();
-        let shape = shape_arg.filter(|_| reshapes).and_then(|_| self.integers(frame, shape_arg));
-        let shape = shape.and_then(|shape| all_known(&Some(shape)));
-        let lays_out = layout.map(|layout| self.value(frame, layout)).is_some_and(|value| is_given(&value));
-        self.each(base, |front, id, view| {
-            let form = front.form(id, view);
-            let buffer = front.kernel.buffer(id);
+    fn local_reinterpret(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Option<Fact> {
+        let names = ["src", "dtype", "shape", "layout"];
+        let [buffer, dtype, shape, layout] = given(args, names);
+        let [.., shape_at, _] = written(frame, expr, names);
+        let dtype = type_of(dtype);
+        let is_given = |value: &&Value| !matches!(value, Value::None);
+        let (shape, lays_out) = (shape.filter(is_given), layout.filter(is_given).is_some());
+        let reshapes = shape.is_some();
+        let shape = self.integers(frame, shape, shape_at).and_then(|shape| all_known(&Some(shape)));
+        self.viewed_as(buffer, &mut |tracer, id, form| {
+            let buffer = tracer.facts.kernel.buffer(id);
             let name = buffer.name.clone();
             let extents = match (reshapes, &shape) {
                 (true, Some(shape)) => Ok(shape.clone()),
@@ -443,7 +431,7 @@ impl Front {
             };
             let is_array = form.counts_buffers;
             let counts_buffers = match reshapes {
-                true => front.is_same_array(id, &form, shape.as_deref(), &dtype),
+                true => tracer.is_same_array(id, &form, shape.as_deref(), &dtype),
                 false => is_array,
             };
             let is_read = buffer.kind == BufferKind::Data && buffer.layout != Layout::Unread && !lays_out;
@@ -467,60 +455,46 @@ impl Front {
                 _ => None,
             };
             if let Some(message) = message {
-                front.refuse_view(frame, expr, Code::InvalidView, message);
+                tracer.refuse_view(frame, expr, Code::InvalidView, message);
             }
-            Value::Buffer { id, view: Some(to) }
-        })
-    }
-
-    /// `tlx.remote_view(barrier, rank)`: the same in another CTA.
-    pub(super) fn remote_view(&mut self, frame: &mut Frame<'_>, args: &[Arg]) -> Value {
-        let values: Vec<_> = args.iter().map(|arg| self.value(frame, arg.value)).collect();
-        let base = values.into_iter().next().unwrap_or_else(|| Value::unknown("a view without a buffer"));
-        self.each(base, |front, id, view| {
-            let form = front.form(id, view);
-            Value::Buffer { id, view: Some(form) }
+            to
         })
     }
 
     /// Whether a view of an allocation of several buffers has the same buffers.
     fn is_same_array(&self, id: BufferId, form: &Form, shape: Option<&[u64]>, dtype: &Known<Dtype>) -> bool {
-        let (Ok(num), Some(shape)) = (&self.kernel.buffer(id).num, shape) else { return false };
-        let is_as_large = {
-            let to = Form { extents: Ok(shape.to_vec()), dtype: dtype.clone(), ..form.clone() };
-            form.bits().is_some() && form.bits() == to.bits()
-        };
+        let (Ok(num), Some(shape)) = (&self.facts.kernel.buffer(id).num, shape) else { return false };
+        let to = Form { extents: Ok(shape.to_vec()), dtype: dtype.clone(), ..form.clone() };
+        let is_as_large = form.bits().is_some() && form.bits() == to.bits();
         form.counts_buffers && shape.len() > 1 && shape[0] == *num && is_as_large
     }
 
-    fn integer(&mut self, frame: &mut Frame<'_>, arg: Option<ExprId>) -> Option<i64> {
-        let arg = arg?;
-        let is_tensor = self.mentions_tensor(frame, arg);
-        match self.value(frame, arg) {
-            Value::Constant(Constant::Int(value)) if !is_tensor => Some(value),
+    /// A number that is a tensor is not known: it may be another at run time.
+    fn integer(&self, frame: &Frame, value: Option<&Value>, at: Option<ExprId>) -> Option<i64> {
+        let is_tensor = at.is_some_and(|at| self.mentions_tensor(frame, at));
+        match value {
+            Some(Value::Int(value)) if !is_tensor => Some(*value),
             _ => None,
         }
     }
 
-    /// The integers of a list, each where it is known. A number that is a tensor is not: it may be another at run time.
-    fn integers(&mut self, frame: &mut Frame<'_>, arg: Option<ExprId>) -> Option<Vec<Option<i64>>> {
-        let arg = arg?;
-        if let Some(elements) = frame.ast.elements(arg) {
-            return Some(elements.iter().map(|&element| self.integer(frame, Some(element))).collect());
-        }
-        match self.value(frame, arg) {
-            Value::Constant(Constant::Tuple(elements) | Constant::List(elements)) => {
-                let integer = |element| match element {
-                    Constant::Int(value) => Some(value),
-                    _ => None,
-                };
-                Some(elements.into_iter().map(integer).collect())
-            }
-            _ => None,
-        }
+    /// The integers of a list, each where it is known.
+    fn integers(&self, frame: &Frame, value: Option<&Value>, at: Option<ExprId>) -> Option<Vec<Option<i64>>> {
+        let elements = value?.elements()?;
+        let written = at.and_then(|at| frame.ast.elements(at)).filter(|written| written.len() == elements.len());
+        let place = |nth: usize| written.map(|written| written[nth]);
+        Some(elements.iter().enumerate().map(|(nth, it)| self.integer(frame, Some(it), place(nth))).collect())
     }
 }
 
 fn all_known(integers: &Option<Vec<Option<i64>>>) -> Option<Vec<u64>> {
     integers.as_ref()?.iter().map(|integer| integer.and_then(|integer| u64::try_from(integer).ok())).collect()
+}
+
+/// The index that an expression chooses one of several buffers by.
+fn index_of(frame: &Frame, expr: ExprId) -> Option<ExprId> {
+    match frame.ast.expr(expr) {
+        Expr::Subscript { index, .. } => Some(*index),
+        _ => written(frame, expr, ["local_allocated_buffers", "buffer_idx"])[1],
+    }
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use tilefit_python::eval::Imports;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
 
-use super::super::language;
-use super::{ALLOCATING, params_of};
+use super::language;
+use super::mentions::ALLOCATING;
+use crate::scenario;
 
 /// `helps` says which functions allocate, or are given memory.
 pub fn relevant_params(ast: &Ast, imports: &Imports, helps: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
@@ -18,8 +19,9 @@ pub fn relevant_params(ast: &Ast, imports: &Imports, helps: &dyn Fn(&str) -> boo
             break;
         }
     }
-    let names = reached.names;
-    params_of(ast).into_iter().filter(|name| names.contains(name)).collect()
+    let params = scenario::function(ast).map_or(&[][..], |function| &function.params);
+    let params = params.iter().filter_map(|param| ast.name(param.name)).map(str::to_owned);
+    params.filter(|name| reached.names.contains(name)).collect()
 }
 
 /// Calls that say how memory is laid out, how large tensors are, or which scenarios are refused.

@@ -8,11 +8,11 @@ use tilefit_syntax::ast::{Ast, Function};
 use tilefit_python::eval::{self, Constant, Scope};
 use tilefit_python::finding::{Origin, Reason, Remedy};
 
-use super::super::kernel::Param;
+use super::kernel::Param;
 use crate::scenario::{Scenario, asserted, is_constexpr};
 
 /// Values of the parameters: the scenario, the default, what a `static_assert` says, the launches.
-pub(super) fn params(
+pub fn params(
     ast: &Ast,
     function: &Function,
     scope: &dyn Scope,
