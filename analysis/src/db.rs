@@ -59,12 +59,12 @@ pub(crate) use pypto::{
     Outcome, Planned, callers, generated, host, host_functions, is_kernel, kernels, planned, plans, plans_under,
     sequences, source_kernel_ids, source_kernels,
 };
-pub(crate) use questions::{Under, question_under, tlx_question, triton_question};
+pub(crate) use questions::{Under, question_under, triton_question};
 pub(crate) use scenario_tables::{MemoryUsage, ScenarioRow, ScenarioTable, Verdict};
 pub(crate) use scope::value;
 pub(crate) use shapes::given as given_shapes;
 pub(crate) use shared_plans::SharedPlans;
-pub(crate) use tlx::{TlxKernel, module_constant, tlx_kernel, tlx_least, tlx_needed_values, tlx_scenario_table};
+pub(crate) use tlx::{TlxPart, is_tlx_decorator, module_constant, tlx_name};
 pub(crate) use triton::{
     TritonKernel, gluon_name, is_gluon_decorator, is_triton_decorator, triton_assumed, triton_dialect, triton_kernel,
     triton_least, triton_name, triton_needed, triton_scenario_table,

@@ -163,13 +163,13 @@ def main():
     check(
         &[("k.py", &text)],
         expect![[r#"
-        kernel on sm_100: Some(Bounds { low: 0, high: None })
-          `a_desc` has no value here; add a comment `# tilefit: a_desc=bf16` above the kernel
-          the shape of a buffer is not known: `a_desc` has no value here; add a comment `# tilefit: a_desc=bf16` above the kernel
-        * {"BM": "64", "D": "64", "a_desc": "?"} 0 unknown
-          {"BM": "128", "D": "64", "a_desc": "?"} 0 unknown
-          {"BM": "64", "D": "?", "a_desc": "tl.float16"} 0 unknown
-    "#]],
+            kernel on sm_100: Some(Bounds { low: 0, high: None })
+              `a_desc` has no value here; add a comment `# tilefit: a_desc=bf16` above the kernel
+              the shape of a buffer is not known: `a_desc` has no value here; add a comment `# tilefit: a_desc=bf16` above the kernel
+            * {"BM": "64", "D": "64", "a_desc": "?"} 8192 fits
+              {"BM": "128", "D": "64", "a_desc": "?"} 16384 fits
+              {"BM": "64", "D": "?", "a_desc": "tl.float16"} 0 unknown
+        "#]],
     );
 }
 

@@ -327,7 +327,9 @@ fn what_the_compiler_said_of_the_kernels_is_confirmed_buffer_by_buffer() {
           matmul_persistent 2:
             line 15 has `ttg.local_alloc` at smem 0x10000, 32768 bytes, tilefit says nothing is there
         random/gluon: 60 the same, 0 within, 0 refused, 0 not asked
-        random/tlx: 40 the same, 20 within, 0 refused, 0 not asked"#]]
+        random/tlx: 44 the same, 15 within, 0 refused, 0 not asked
+          tlx_41 0:
+            line 38 has nothing, tilefit says `scratch of `convert_layout` in line 38` at smem 0x0, 2048 bytes"#]]
     .assert_eq(&all.join("\n"));
 }
 

@@ -14,8 +14,7 @@ use super::possible::{self, Estimate, estimate};
 use super::scenario_tables::{MemoryUsage, usage_of_each};
 use super::scenarios::{scenarios, tuner, tuning};
 use super::scope::{UnitScope, defined, statements_of};
-use super::tlx::{relevant_params, tlx_kernel, tlx_usage};
-use super::triton::triton_kernel;
+use super::triton::{relevant_params, triton_kernel};
 use super::{Unit, config, syntax};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -39,19 +38,14 @@ pub(crate) struct Configuration {
 /// `None` for what is no kernel of a GPU.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn configurations_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<Configurations>> {
-    if let Some(kernel) = tlx_kernel(db, unit) {
-        let relevant = relevant_params(db, unit);
-        let usage = |scenario: &Scenario| tlx_usage(db, unit, scenario).map(Into::into);
-        let each = |scenarios: &[Scenario]| usage_of_each(db, scenarios, Some(&relevant), &usage);
-        return Some(on_devices(db, unit, kernel.plan.arch, kernel.selected, &each));
-    }
     let kernel = triton_kernel(db, unit).as_ref()?;
     let left = Cell::new(possible::STEPS);
     let usage = |scenario: &Scenario| estimate(db, unit, kernel.dialect, scenario, &left);
+    let relevant = relevant_params(db, unit, kernel.dialect);
     let own = kernel.traced.arch;
     Some(on_devices(db, unit, own, kernel.selected, &|scenarios| {
         left.set(possible::STEPS);
-        usage_of_each(db, scenarios, None, &usage)
+        usage_of_each(db, scenarios, relevant.as_ref(), &usage)
     }))
 }
 

@@ -27,6 +27,7 @@ use super::devices::device_of_others;
 use super::passed_on::imports;
 use super::scenarios::{has_defaults, launch_values, may_be_given_more};
 use super::scope::{UnitScope, defined, module_called, module_file, statements_of};
+use super::tlx::TlxPart;
 use super::{Name, SourceFile, Unit, syntax};
 
 /// The result of following a kernel.
@@ -54,8 +55,8 @@ pub(crate) struct TracedKernel {
     pub(crate) is_planned: bool,
     /// What it took to follow it.
     pub(crate) steps: u64,
-    /// What a kernel of TLX says of its memory.
-    pub(crate) kernel: Kernel,
+    /// What a kernel of TLX has more.
+    pub(crate) tlx: Option<TlxPart>,
 }
 
 impl TracedKernel {
@@ -66,7 +67,17 @@ impl TracedKernel {
 
     /// What the compiler refuses of the kernel.
     pub(crate) fn refusal(&self) -> Option<&Finding> {
-        self.findings.iter().find(|finding| finding.is_rejection())
+        self.all_findings().find(|finding| finding.is_rejection())
+    }
+
+    /// What is found in specs and buffers of TLX, then in the kernel.
+    pub(crate) fn all_findings(&self) -> impl Iterator<Item = &Finding> {
+        self.tlx.iter().flat_map(TlxPart::findings).chain(&self.findings)
+    }
+
+    /// No spec and no buffer of TLX is unknown.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.tlx.as_ref().is_none_or(TlxPart::is_exact)
     }
 
     /// The author, or the file, says which device it is; else it is assumed.
@@ -150,6 +161,14 @@ pub(super) fn traced<'db>(
         None => (trace, planned),
     };
     let assumed = assumed(db, unit, scenario, arch, &trace, (&compilation.launch, stages));
+    let mut tlx = (dialect == Dialect::Tlx).then(|| TlxPart::of(db, trace.kernel.clone(), arch));
+    let (trace, planned, assumed) = match &mut tlx {
+        Some(tlx) if tlx.is_by_seed() => {
+            (Trace { program: Program::default(), notes: Vec::new(), ..trace }, tlx.planned(), Vec::new())
+        }
+        Some(tlx) => (trace, tlx.completed(planned), assumed),
+        None => (trace, planned, assumed),
+    };
     Some(TracedKernel {
         name_origin,
         program: trace.program,
@@ -165,7 +184,7 @@ pub(super) fn traced<'db>(
         compiler,
         is_planned,
         steps,
-        kernel: trace.kernel,
+        tlx,
     })
 }
 

@@ -1,7 +1,7 @@
 //! A kernel's memory whatever is given for what the file leaves open: each possible value is tried, where they are few.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tilefit_gpu::possible::{Range, ranges};
@@ -28,6 +28,20 @@ pub(crate) struct Estimate {
     pub(crate) ways: Vec<(Scenario, MemoryUsage)>,
 }
 
+impl Estimate {
+    /// The same under a scenario that differs in nothing of what memory depends on: the ways have its values of all else.
+    pub(super) fn under(&self, scenario: &Scenario, relevant: Option<&BTreeSet<String>>) -> Estimate {
+        let mut here = self.clone();
+        if let Some(relevant) = relevant {
+            for (way, _) in &mut here.ways {
+                way.values.retain(|name, _| relevant.contains(name));
+                *way = way.filled_from(scenario);
+            }
+        }
+        here
+    }
+}
+
 impl From<MemoryUsage> for Estimate {
     fn from(usage: MemoryUsage) -> Estimate {
         Estimate { usage, ways: Vec::new() }
@@ -36,6 +50,9 @@ impl From<MemoryUsage> for Estimate {
 
 /// Steps that the ways of all scenarios of a kernel may take together, on one device: about a twentieth of a second.
 pub(super) const STEPS: u64 = 600_000;
+
+/// The example of a parameter that leads to elements, of which each type is tried.
+pub(super) const ELEMENT: &str = "bf16";
 
 /// Of where a value is from that is tried.
 const POSSIBLE: &str = "what is possible";
@@ -188,7 +205,7 @@ impl Estimating<'_, '_> {
         }
         match self.ranges.get(name) {
             Some(range) => Some(each_of(name, range)),
-            None if traced.untyped.get(name) == Some(&"bf16") => Some(each_of(name, &Range::Element)),
+            None if traced.untyped.get(name) == Some(&ELEMENT) => Some(each_of(name, &Range::Element)),
             None => None,
         }
     }

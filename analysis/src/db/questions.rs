@@ -16,7 +16,7 @@ use super::gpu::TracedKernel;
 use super::passed_on::imports;
 use super::scenarios::{launch_values, scenarios};
 use super::scope::UnitScope;
-use super::tlx::{tlx_kernel, tlx_needed_values};
+use super::tlx::TlxPart;
 use super::triton::{
     TritonKernel, constexprs_without_values, elements_of, in_order, laid_out, triton_kernel, triton_needed,
 };
@@ -29,13 +29,6 @@ pub(crate) fn triton_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>
     let kernel = triton_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     question_of(db, unit, &scenario, (&kernel.traced, kernel.traced.arch), &triton_needed(db, unit).values)
-}
-
-pub(crate) fn tlx_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
-    let kernel = tlx_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
-    let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
-    let traced = kernel.traced.as_ref().ok_or("`tlx.rules` is \"seed\", and no compiler follows those rules")?;
-    question_of(db, unit, &scenario, (traced, traced.arch), &tlx_needed_values(db, unit))
 }
 
 /// A question about a configuration.
@@ -53,10 +46,6 @@ pub(crate) fn question_under<'db>(
     scenario: &Scenario,
     arch: Arch,
 ) -> Option<Under> {
-    if let Some(traced) = tlx_kernel(db, unit).as_ref().and_then(|kernel| kernel.traced.as_ref()) {
-        let question = question_of(db, unit, scenario, (traced, arch), &[]).ok()?;
-        return Some(Under { question, is_example: false });
-    }
     let kernel = triton_kernel(db, unit).as_ref()?;
     let whole = with_examples(db, unit, scenario, kernel)?;
     let traced = TracedKernel { untyped: BTreeMap::new(), ..kernel.traced.clone() };
@@ -115,6 +104,9 @@ fn question_of<'db>(
     (traced, arch): (&TracedKernel, Arch),
     needed: &[(String, String)],
 ) -> Result<Question, String> {
+    if traced.tlx.as_ref().is_some_and(TlxPart::is_by_seed) {
+        return Err("`tlx.rules` is \"seed\", and no compiler follows those rules".to_owned());
+    }
     let untyped = traced.untyped.iter().map(|(name, example)| (name.clone(), (*example).to_owned()));
     let mut missing = needed.to_vec();
     for (name, example) in untyped.chain(constexprs_without_values(db, unit, scenario)) {

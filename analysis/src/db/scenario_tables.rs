@@ -212,7 +212,7 @@ pub(super) fn usage_of_each(
             let footing = Footing::of(scenario, relevant);
             let alike = known.entry(footing.sketch()).or_default();
             let result = match alike.iter().find(|(other, _)| *other == footing) {
-                Some((_, result)) => result.clone(),
+                Some((_, result)) => result.under(scenario, relevant),
                 None => {
                     let Some(result) = usage(scenario) else { return };
                     alike.push((footing, result.clone()));

@@ -1,48 +1,82 @@
-//! TLX kernels in the database: the kernel under one of its scenarios, its memory, and what all scenarios come to.
+//! TLX in the database: which functions are kernels of it, and what such a kernel has more than one of Triton.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, ExprId, Stmt};
 
-use tilefit_gpu::scenario::{self, Call, Scenario};
+use tilefit_gpu::device::Arch;
+use tilefit_gpu::plan::{MemoryPlan, Planned, Total};
+use tilefit_gpu::scenario::Call;
 use tilefit_gpu::tensor_memory::requested_columns;
+use tilefit_gpu::tlx::kernel::Pair;
 use tilefit_gpu::tlx::language;
-use tilefit_gpu::tlx::{self, Kernel, params};
-use tilefit_gpu::trace::Dialect;
+use tilefit_gpu::tlx::{self, Rules};
 use tilefit_python::eval::{Argument, Constant, Scope};
-use tilefit_python::finding::{Note, Reason, Remedy};
-use tilefit_python::work::{self, within};
+use tilefit_python::finding::{Finding, Reason};
 
-use super::devices::device_of_others;
-use super::gpu::{TracedKernel, traced};
 use super::passed_on::imports;
-use super::scenario_tables::{MemoryUsage, SURVEYED_FOR_ONE, ScenarioTable, survey};
-use super::scenarios::{calls_in, is_jit, jit_functions, launch_values, scenarios};
+use super::scenarios::{calls_in, is_jit, jit_functions};
 use super::scope::UnitScope;
-use super::triton::least;
-use super::{Name, Unit, config, syntax};
+use super::{Name, SourceFile, Unit, config, syntax};
 
-/// A TLX kernel under the scenario that is in force, and its memory.
+/// What a kernel of TLX has more: storage alias specs, the buffers in them, and what the compiler makes of those before it gives out memory.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct TlxKernel {
-    pub(crate) kernel: Kernel,
+pub(crate) struct TlxPart {
+    pub(crate) kernel: tlx::Kernel,
     pub(crate) plan: tlx::Plan,
-    /// As the compiler's allocators lay it out; `None` by the rules of the design document.
-    pub(crate) traced: Option<TracedKernel>,
-    /// Scenarios there are, this one included.
-    pub(crate) scenarios: usize,
-    /// Which of them this one is.
-    pub(crate) selected: usize,
 }
 
-/// Nothing where there are fewer than two scenarios.
-#[salsa::tracked(returns(ref))]
-pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
-    let kernel = tlx_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
-    let relevant = relevant_params(db, unit);
-    survey(db, unit, kernel.selected, Some(&relevant), &|scenario| tlx_usage(db, unit, scenario).map(Into::into))
+impl TlxPart {
+    /// Of what a kernel says.
+    pub(super) fn of(db: &dyn salsa::Database, kernel: tlx::Kernel, arch: Arch) -> TlxPart {
+        let plan = tlx::plan(&kernel, arch, config(db).tlx_rules);
+        TlxPart { kernel, plan }
+    }
+
+    /// The memory is given out by the rules of the design document, which no compiler follows.
+    pub(crate) fn is_by_seed(&self) -> bool {
+        self.plan.rules == Rules::Seed
+    }
+
+    /// By those rules: allocations lie one after the other.
+    pub(super) fn planned(&self) -> Planned {
+        let plan = &self.plan;
+        let total = |low| Total { low, high: self.is_exact().then_some(low), reasons: plan.unknown.clone() };
+        let (shared, tensor) = (total(plan.smem), total(requested_columns(plan.tmem)));
+        let plan = MemoryPlan { shared, tensor, placed: Vec::new() };
+        Planned { plan, hidden: Vec::new(), sites: Vec::new() }
+    }
+
+    /// What the allocator gives out, with what is known here alone; buffers that it has the sizes of are no longer unknown.
+    pub(super) fn completed(&mut self, mut planned: Planned) -> Planned {
+        if planned.plan.shared.high.is_some() {
+            self.plan.count_layouts(&self.kernel);
+        }
+        // A product over two CTAs may halve the columns of its accumulator, and gives the left side twice as many rows.
+        if self.kernel.buffers.iter().any(|buffer| buffer.pair != Pair::None) {
+            let (tensor, columns) = (&mut planned.plan.tensor, requested_columns(self.plan.tmem));
+            tensor.low = tensor.low.min(columns);
+            tensor.high = tensor.high.map(|high| high.max(columns));
+            let reason = "where a product over two CTAs has its sides in tensor memory is not modelled";
+            tensor.reasons.push(Reason::new(reason));
+        }
+        planned
+    }
+
+    /// All of its specs and buffers are known.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.plan.is_exact(&self.kernel)
+    }
+
+    pub(super) fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.kernel.findings.iter().chain(&self.plan.findings)
+    }
+
+    /// Why it is not exact.
+    pub(crate) fn unknown(&self) -> impl Iterator<Item = &Reason> {
+        self.kernel.notes.iter().map(|note| &note.reason).chain(&self.plan.unknown)
+    }
 }
 
 /// The parameters on which memory may depend.
@@ -51,123 +85,6 @@ pub(super) fn relevant_params<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>
     let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
     let helps = |name: &str| scope.function(name).is_some_and(|source| tlx::mentions_tlx(&source.ast, imports));
     tlx::relevant_params(ast, imports, &helps)
-}
-
-/// The kernel's memory under a scenario.
-pub(super) fn tlx_usage<'db>(
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-    scenario: &Scenario,
-) -> Option<MemoryUsage> {
-    let (traced, plan) = laid_out(db, unit, scenario)?;
-    let columns = requested_columns(plan.tmem.all);
-    let (smem, tmem) = match config(db).tlx_rules {
-        tlx::Rules::Compiler => {
-            work::spend(traced.steps / SURVEYED_FOR_ONE);
-            let (shared, tensor) = (&traced.planned.plan.shared, &traced.planned.plan.tensor);
-            ((shared.low, shared.high), (columns.min(tensor.low), tensor.high.map(|high| high.max(columns))))
-        }
-        tlx::Rules::Seed => {
-            let known = |used| plan.is_exact(&traced.kernel).then_some(used);
-            ((plan.smem.all, known(plan.smem.all)), (columns, known(columns)))
-        }
-    };
-    let refusal = traced.failed_assert().map(|it| Note { at: it.at, reason: Reason::new(&it.message) });
-    Some(MemoryUsage { refusal, ..MemoryUsage::on(plan.arch, smem, tmem, traced.failed_assert().is_some()) })
-}
-
-/// The least bytes and columns that a kernel takes whatever the options are that its plan assumes; `None` where that is not known.
-#[salsa::tracked(returns(copy))]
-pub(crate) fn tlx_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<(u64, u64)> {
-    let kernel = tlx_kernel(db, unit).as_ref()?;
-    let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
-    least(&scenario, kernel.traced.as_ref()?, &|scenario| tlx_usage(db, unit, scenario))
-}
-
-/// The parameters that need values before all sizes of a kernel are known, each with an example.
-pub(crate) fn tlx_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, String)> {
-    let Some(tlx) = tlx_kernel(db, unit) else { return Vec::new() };
-    let mut scenario = scenarios(db, unit).get(tlx.selected).cloned().unwrap_or_default();
-    let mut needed: Vec<(String, String)> = Vec::new();
-    let _ = within(config(db).limits, || {
-        // A value may lead to sizes that need another one.
-        while let Some((TracedKernel { kernel, .. }, plan)) = laid_out(db, unit, &scenario) {
-            let reasons = plan.unknown.iter().chain(kernel.notes.iter().map(|note| &note.reason));
-            let asked: BTreeSet<&str> = reasons.filter_map(Reason::remedy).map(Remedy::param).collect();
-            let open = kernel.params.iter().filter(|param| matches!(param.value, Constant::Unknown(_)));
-            let open: Vec<_> = open.filter(|param| asked.contains(param.name.as_str())).collect();
-            if open.is_empty() {
-                break;
-            }
-            for param in open {
-                needed.push((param.name.clone(), param.example().to_owned()));
-                let example = Scenario::parse(&format!("{}={}", param.name, param.example()));
-                scenario = scenario.filled_from(&example);
-            }
-        }
-    });
-    let place = |name: &str| tlx.kernel.params.iter().position(|param| param.name == name);
-    needed.sort_by_key(|(name, _)| place(name));
-    needed
-}
-
-/// The TLX kernel that a unit is, under the first scenario that no `static_assert` refuses.
-#[salsa::tracked(returns(ref))]
-pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<TlxKernel>> {
-    if !is_kernel(db, unit) {
-        return None;
-    }
-    let scenarios = scenarios(db, unit);
-    let of_default = [Scenario::default()];
-    let all = if scenarios.is_empty() { of_default.as_slice() } else { scenarios };
-    let mut first = None;
-    for (index, scenario) in all.iter().enumerate() {
-        let (traced, plan) = laid_out(db, unit, scenario)?;
-        let is_refused = traced.failed_assert().is_some();
-        // A scenario that a `static_assert` refuses is never compiled. If all are refused, the first one is shown with its error.
-        if first.is_none() || !is_refused {
-            first = Some((index, traced, plan));
-        }
-        if !is_refused {
-            break;
-        }
-    }
-    let (selected, traced, mut plan) = first?;
-    let kernel = traced.kernel.clone();
-    let says_something = !kernel.buffers.is_empty() || !kernel.specs.is_empty() || !kernel.findings.is_empty();
-    if !says_something && traced.findings.is_empty() && !has_tasks_or_scenario(db, unit) {
-        return None;
-    }
-    let traced = (config(db).tlx_rules == tlx::Rules::Compiler).then_some(traced);
-    if traced.as_ref().is_some_and(|traced| traced.planned.plan.shared.high.is_some()) {
-        plan.count_layouts(&kernel);
-    }
-    Some(Arc::new(TlxKernel { kernel, plan, traced, scenarios: scenarios.len(), selected }))
-}
-
-/// The kernel under a scenario, as its compiler follows it, and the plan of its specs.
-fn laid_out<'db>(
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-    scenario: &Scenario,
-) -> Option<(TracedKernel, tlx::Plan)> {
-    let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), config(db));
-    let device = device_of_others(db, unit.file(db)).0;
-    let (scope, launch) = (UnitScope::new(db, unit), launch_values(db, unit));
-    let params = params(ast, scenario::function(ast)?, &scope, imports, scenario, &launch);
-    let told = params.into_iter().filter_map(|param| Some((param.name, (param.value, param.from?))));
-    let scenario = &Scenario { values: told.chain(scenario.values.clone()).collect(), ..scenario.clone() };
-    let machine = (scenario.arch.unwrap_or(device), scenario.compiler);
-    let traced = traced(db, unit, scenario, machine, Dialect::Tlx, config.limits)?;
-    let plan = within(config.limits, || tlx::plan(&traced.kernel, device, config.tlx_rules));
-    let plan = plan.unwrap_or_else(|_| tlx::plan(&traced.kernel, device, config.tlx_rules));
-    Some((traced, plan))
-}
-
-/// True for jit functions that may work on buffers of TLX.
-#[salsa::tracked(returns(copy))]
-pub(super) fn may_use_tlx<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
-    is_jit(db, unit) && (language::has_tlx(imports(db, unit.file(db))) || allocates(db, unit))
 }
 
 /// True for jit functions that take memory, themselves or through the functions that they call.
@@ -184,7 +101,7 @@ fn allocates<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
 }
 
 /// True for functions that have memory of their own to show. One that only calls a kernel is a launcher of it.
-fn is_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+pub(super) fn is_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     let imports = imports(db, unit.file(db));
     let works_on_memory = || language::has_tlx(imports) && tlx::mentions_tlx(syntax(db, unit), imports);
     let is_kernel = allocates(db, unit) && (works_on_memory() || keeps_what_is_allocated(db, unit));
@@ -254,4 +171,15 @@ pub(super) fn language_call(
 ) -> Option<Constant> {
     let imports = imports(unit_scope.db, unit_scope.unit.file(unit_scope.db));
     language::call(&language::canonical(imports, path)?, arguments)
+}
+
+/// Whether a decorator makes a kernel of TLX of a function.
+pub(crate) fn is_tlx_decorator(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> bool {
+    let imports = imports(db, file);
+    language::has_tlx(imports) && language::canonical(imports, path).as_deref() == Some("triton.jit")
+}
+
+/// A dotted name of TLX's or Triton's under the usual names of their modules.
+pub(crate) fn tlx_name(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> Option<String> {
+    language::canonical(imports(db, file), path)
 }

@@ -1,4 +1,4 @@
-//! Kernels of Gluon and of plain Triton in the database: which functions are kernels, each under the scenario in force.
+//! Kernels of Triton, Gluon and TLX in the database: which functions are kernels, each under the scenario in force.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,8 @@ use super::possible::{self, estimate, estimate_in_force};
 use super::scenario_tables::{MemoryUsage, SURVEYED_FOR_ONE, ScenarioTable, distinct, survey};
 use super::scenarios::{callers, calls_in, is_jit, jit_functions, launch_values, scenarios};
 use super::scope::UnitScope;
-use super::{SourceFile, Unit, config, syntax, units};
+use super::tlx::TlxPart;
+use super::{SourceFile, Unit, config, syntax, tlx, units};
 
 /// A kernel under the scenario that is in force, and its memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -154,7 +155,8 @@ fn follow<'db>(
     let scenario = scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
     let mut scenario = heuristics::chosen(scenario, ast, imports(db, unit.file(db)), &UnitScope::new(db, unit));
     let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
-    let compiler = scenario.compiler.or(Some(Compiler::V3_9));
+    // A plan of TLX is for any of them.
+    let compiler = scenario.compiler.or(Some(Compiler::V3_9).filter(|_| dialect != Dialect::Tlx));
     for (name, dtype) in elements {
         scenario = scenario.where_it_is(name, &dtype.constant(), "what is usual");
     }
@@ -223,7 +225,19 @@ pub(super) fn least(
 pub(crate) fn triton_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
     let kernel = triton_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let left = Cell::new(possible::STEPS);
-    survey(db, unit, kernel.selected, None, &|scenario| estimate(db, unit, kernel.dialect, scenario, &left))
+    let relevant = relevant_params(db, unit, kernel.dialect);
+    survey(db, unit, kernel.selected, relevant.as_ref(), &|scenario| {
+        estimate(db, unit, kernel.dialect, scenario, &left)
+    })
+}
+
+/// The parameters on which memory may depend; `None`: any of them.
+pub(super) fn relevant_params<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    dialect: Dialect,
+) -> Option<BTreeSet<String>> {
+    (dialect == Dialect::Tlx).then(|| tlx::relevant_params(db, unit))
 }
 
 /// What nothing says of a kernel and any of its numbers rests on: those of the plan, and of the tables of what else there is.
@@ -267,15 +281,17 @@ pub(crate) struct Needed {
 #[salsa::tracked(returns(ref))]
 pub(crate) fn triton_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Needed {
     let Some(kernel) = triton_kernel(db, unit) else { return Needed::default() };
-    if asked_for(&kernel.traced).is_empty() {
+    if asked_for(&kernel.traced).is_empty() && asked_for_sizes(&kernel.traced).is_empty() {
         return Needed { values: Vec::new(), obstacle: obstacle(&kernel.traced) };
     }
     let mut scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
     // Kernels of Gluon have layouts, which depend on all that the author gives.
-    let is_tried = kernel.dialect == Dialect::Triton;
-    let is_few =
-        |name: &str| is_tried && matches!(ranges.get(name), Some(Range::Flag | Range::Among(_) | Range::Element));
+    let is_tried = kernel.dialect.leaves_layouts();
+    let is_few = |name: &str, example: &str| match ranges.get(name) {
+        Some(range) => is_tried && matches!(range, Range::Flag | Range::Among(_) | Range::Element),
+        None => is_tried && example == possible::ELEMENT,
+    };
     let left = Cell::new(possible::STEPS);
     let rest = |values: &[(String, String)], scenario: &Scenario| {
         let mut rest = constexprs_without_values(db, unit, scenario);
@@ -288,21 +304,24 @@ pub(crate) fn triton_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) 
     while values.len() < MOST_NEEDED {
         let traced = with_values.as_ref().unwrap_or(&kernel.traced);
         let is_new = |name: &str| !values.iter().any(|(known, _)| known == name);
-        let asked = asked_for(traced).into_iter().filter(|(name, _)| is_new(name));
-        let (mut given, few): (Vec<_>, Vec<_>) = asked.partition(|(name, _)| !is_few(name));
+        let mut given: Vec<_> = asked_for_sizes(traced).into_iter().filter(|(name, _)| is_new(name)).collect();
+        let others = asked_for(traced).into_iter().filter(|asked| is_new(&asked.0) && !given.contains(asked));
+        let (others, mut few): (Vec<_>, Vec<_>) = others.partition(|(name, example)| !is_few(name, example));
+        given.extend(others);
         if given.is_empty() {
             let tried = if is_tried { estimate(db, unit, kernel.dialect, &scenario, &left) } else { None };
             if tried.as_ref().is_some_and(|estimate| estimate.usage.is_bounded()) {
                 break;
             }
             let behind = tried.and_then(|estimate| asked_by(estimate.usage.reason.as_ref()?));
-            match behind.filter(|(name, _)| is_new(name) && !is_few(name)) {
+            match behind.filter(|(name, example)| is_new(name) && !is_few(name, example)) {
                 Some(behind) => given.push(behind),
-                None => given = few,
+                None => given = std::mem::take(&mut few),
             }
         }
         if given.is_empty() {
-            if let Some(obstacle) = obstacle(traced).filter(|_| is_tried) {
+            // Where the author makes the buffers, values give at least those.
+            if let Some(obstacle) = obstacle(traced).filter(|_| kernel.dialect == Dialect::Triton) {
                 return Needed { values: Vec::new(), obstacle: Some(obstacle) };
             }
             values.extend(rest(&values, &scenario));
@@ -316,6 +335,7 @@ pub(crate) fn triton_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) 
         // Values of which nothing says how large they are may make it too large to say more.
         let usual = elements_of(with_values.as_ref().unwrap_or(&kernel.traced));
         let Ok(tried) = possible::tried(db, unit, kernel.dialect, &scenario, &left, &usual) else {
+            values.extend(few.into_iter().map(|(name, example)| (name, example.to_owned())));
             values.extend(rest(&values, &scenario));
             break;
         };
@@ -390,7 +410,15 @@ const MOST_NEEDED: usize = 64;
 /// The parameters whose values a kernel lacks, in the order in which they are met.
 pub(super) fn asked_for(traced: &TracedKernel) -> Vec<(String, &'static str)> {
     let plan = &traced.planned.plan;
-    let reasons = traced.notes.iter().map(|note| &note.reason).chain(&plan.shared.reasons).chain(&plan.tensor.reasons);
+    asked_by_any(traced.notes.iter().map(|note| &note.reason).chain(&plan.shared.reasons).chain(&plan.tensor.reasons))
+}
+
+/// Those that sizes of specs and buffers of TLX depend on. Their author reads these beside them, and not only what all come to.
+fn asked_for_sizes(traced: &TracedKernel) -> Vec<(String, &'static str)> {
+    asked_by_any(traced.tlx.iter().flat_map(TlxPart::unknown))
+}
+
+fn asked_by_any<'a>(reasons: impl Iterator<Item = &'a Reason>) -> Vec<(String, &'static str)> {
     let mut found: Vec<(String, &'static str)> = Vec::new();
     for asked in reasons.filter_map(asked_by) {
         if !found.iter().any(|(name, _)| *name == asked.0) {
@@ -408,14 +436,15 @@ fn asked_by(reason: &Reason) -> Option<(String, &'static str)> {
     }
 }
 
-/// The language of which a function is a kernel: one that is launched, or that no other jit function of its file calls.
-///
-/// A function of Triton that works on what TLX allocates is a kernel of TLX, and asked for as one before.
+/// The language of which a function is a kernel: one that has memory of TLX, is launched, or that no other jit function of its file calls.
 #[salsa::tracked(returns(copy))]
 pub(crate) fn triton_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Dialect> {
     let file = unit.file(db);
     if unit.key(db).kind != BlockKind::Function || !is_jit(db, unit) {
         return None;
+    }
+    if tlx::is_kernel(db, unit) {
+        return Some(Dialect::Tlx);
     }
     let ast = syntax(db, unit);
     let imports = imports(db, file);

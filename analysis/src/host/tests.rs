@@ -157,7 +157,7 @@ fn files_that_are_gone_leave_little_and_a_new_database_nothing() {
         let file = open(&mut host, &format!("/w/k{i}.py"));
         host.remove_file(file);
         let there = host.database().census();
-        for of_units in ["lowering", "plan_of", "plans", "generated", "tlx_kernel", "unknown_names", "Lowered"] {
+        for of_units in ["lowering", "plan_of", "plans", "generated", "triton_kernel", "unknown_names", "Lowered"] {
             assert_eq!(there.get(of_units), before.get(of_units), "{of_units} of a file that is gone");
         }
         assert!(there["SourceFile"] <= before["SourceFile"] + super::MOST_GONE);

@@ -132,7 +132,7 @@ pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<
         line: context.line(placed.range(declared.at).start),
         devices,
         summary: summary.join("; "),
-        assumes: assumes(context, placed),
+        assumes: gpu::assumes(db::triton_assumed(context.db, placed.unit)),
         lacks: is_lacking.then(|| code_lens::lacking(context, placed)).flatten(),
         configurations,
     })
@@ -153,12 +153,6 @@ fn fitting(rows: &[ConfigurationView], nth: usize, device: &str) -> String {
         _ if others.is_empty() => format!("{fits} of {all} fit {device}"),
         _ => format!("{fits} of {all} fit {device}, {others}"),
     }
-}
-
-/// What nothing says of a kernel and its numbers rest on.
-fn assumes(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<String> {
-    let of_tlx = db::tlx_kernel(context.db, placed.unit).as_ref().and_then(|kernel| kernel.traced.as_ref());
-    gpu::assumes(of_tlx.map_or_else(|| &db::triton_assumed(context.db, placed.unit)[..], |traced| &traced.assumed))
 }
 
 pub(super) fn on_device(

@@ -21,13 +21,12 @@ use super::diagnostics::Diagnostic;
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
 use super::pypto::Pypto;
-use super::tlx::Tlx;
-use super::triton::{GLUON, TRITON};
+use super::triton::{GLUON, TLX, TRITON};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 /// A unit is of the first language that claims it. PyPTO is last, for it takes what is left: its scopes, printed kernels and functions
 /// for the host have nothing in common by which to claim them.
-const LANGUAGES: [&dyn Language; 4] = [&Tlx, &GLUON, &TRITON, &Pypto];
+const LANGUAGES: [&dyn Language; 4] = [&TLX, &GLUON, &TRITON, &Pypto];
 
 pub(crate) fn of(context: &Context<'_>, unit: Unit<'_>) -> &'static dyn Language {
     let claims = |language: &&dyn Language| language.claims(context, unit);

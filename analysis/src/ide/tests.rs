@@ -290,7 +290,7 @@ fn kernels_that_come_and_go_leave_the_others_alone() {
     assert_eq!((ran(&queries, "lowering"), ran(&queries, "planned")), (3, 0), "{planned}: {queries:?}");
     observed.replace(&pasted, "");
     let queries = observed.queries();
-    for query in ["lowering", "planned", "tlx_kernel"] {
+    for query in ["lowering", "planned", "triton_kernel"] {
         assert_eq!(ran(&queries, query), 0, "{queries:?}");
     }
 }
@@ -377,7 +377,7 @@ fn an_edit_in_one_of_ten_tlx_kernels_reads_that_kernel_only() {
         "tiles7 = tlx.local_alloc((M, K), tlx.dtype_of(desc), 3)",
     );
     let queries = observed.queries();
-    for query in ["parsed", "syntax", "tlx_kernel", "tlx_scenario_table"] {
+    for query in ["parsed", "syntax", "triton_kernel", "triton_scenario_table"] {
         assert_eq!(ran(&queries, query), 1, "{query}: {queries:?}");
     }
     assert_eq!(ran(&queries, "scenarios"), 1, "{queries:?}");
@@ -388,10 +388,10 @@ fn a_comment_reads_no_tlx_kernel_and_a_scenario_reads_one() {
     let mut observed = Observed::open(&ten_tlx_kernels());
     observed.replace("    tiles7 = ", "    # a note\n    tiles7 = ");
     let queries = observed.queries();
-    assert_eq!(ran(&queries, "tlx_kernel") + ran(&queries, "scenarios"), 0, "{queries:?}");
+    assert_eq!(ran(&queries, "triton_kernel") + ran(&queries, "scenarios"), 0, "{queries:?}");
     observed.replace("# a note", "# tilefit: M=32");
     let queries = observed.queries();
-    assert_eq!((ran(&queries, "tlx_kernel"), ran(&queries, "scenarios")), (1, 1), "{queries:?}");
+    assert_eq!((ran(&queries, "triton_kernel"), ran(&queries, "scenarios")), (1, 1), "{queries:?}");
 }
 
 /// However large it is, a file that has nothing to do with another one costs that nothing.

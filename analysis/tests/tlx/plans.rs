@@ -143,6 +143,7 @@ def launch(x):
               a [3, 128, 64] bfloat16 in smem
               b [2, 64, 32] bfloat16 in smem
               bars [2, 1] int64 in smem
+              line 15: hint [static-assert] this `static_assert` fails for configuration 1 of 4 (and 1 more), which is never compiled; the memory shown is of configuration 3
         "#]],
     );
 }
@@ -293,7 +294,7 @@ def kernel(N: tl.constexpr):
         let _ = writeln!(out, "\n{}", hover.markdown);
     }
     expect![[r#"
-        lens: 2 of 3 configurations known · at most 512 of 512 columns · all of these fit
+        lens: 3 configurations · 0 B of 227 KiB (sm_100) · all fit
         hint: spec 160 cols unused
         hint: qk @0 +128 cols
         hint: p @128 +32 cols
@@ -316,7 +317,7 @@ def kernel(N: tl.constexpr):
         | one buffer of all | 256 columns |
         | `qk` | 1 × 128 columns, from 0 |
         | `p` | 1 × 32 columns, from 128 |
-        | of the kernel | SMEM 0/232448 · TMEM 256/512 |
+        | of the kernel | SMEM 0/232448 |
 
 
         ```python
@@ -331,7 +332,7 @@ def kernel(N: tl.constexpr):
         | offset, stride | 128, 256 columns |
         | slot of `p[i]` | 8 · i + 4 of 5 |
         | columns | `[0]` 128–160 |
-        | of the kernel | SMEM 0/232448 · TMEM 256/512 |
+        | of the kernel | SMEM 0/232448 |
 
     "#]]
     .assert_eq(&out);

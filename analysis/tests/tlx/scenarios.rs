@@ -55,10 +55,10 @@ fn values_without_a_word_from_the_author() {
             `STAGES = 2`, from autotune configuration 1 of 4
             `D = 128`, from the launch in `launch`
             `K = 64`, from the default of the parameter
-            * {"M": "64", "STAGES": "2"} smem 0 tmem 0 unknown
-            {"M": "64", "STAGES": "8"} smem 0 tmem 0 unknown
-            {"M": "128", "STAGES": "2"} smem 0 tmem 0 unknown
-            {"M": "128", "STAGES": "8"} smem 0 tmem 0 unknown
+            * {"M": "64", "STAGES": "2"} smem 24576 tmem 0 fits
+            {"M": "64", "STAGES": "8"} smem 98304 tmem 0 depends
+            {"M": "128", "STAGES": "2"} smem 32768 tmem 0 depends
+            {"M": "128", "STAGES": "8"} smem 131072 tmem 0 depends
         "#]],
     );
 }
@@ -163,7 +163,7 @@ fn only_the_selected_scenario_has_errors() {
 
 #[test]
 fn nothing_is_counted_where_no_size_is_known() {
-    let (analysis, file, text) = open(KERNEL, "");
+    let (analysis, file, text) = open(&KERNEL.replace("D=128", "D=y"), "");
     let at = text.find("kernel(desc").expect("the kernel");
     let hover = analysis.hover(file, at).expect("nothing is edited").expect("the kernel has one");
     let said = hover.markdown.lines().find(|line| line.contains("configuration")).expect("a line of the table");

@@ -80,7 +80,7 @@ def kernel():
               line 9: warning [unused-spec] storage_alias_spec has no referencing storage_alias_local_alloc operations: allocate from `cluster` with `reuse=cluster`, or remove it; the compiler fails on it later
         "#]],
         expect![[r#"
-            kernel on sm_100: rejected, smem 0, tmem 0–64
+            kernel on sm_100: rejected, smem 0, tmem 0
               unsized: size Some(0), extent Some(0)
               sized: size Some(16384), extent Some(64)
               cluster: size Some(0), extent Some(0)
@@ -274,7 +274,7 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
     tlx.local_store(m[0], tlx.local_load(m[1]))
 ",
         expect![[r#"
-            kernel on sm_100: rejected, smem 0, tmem 0
+            kernel on sm_100: rejected, smem 0–, tmem 0–
               spec: size None, extent None
               qk_tiles [2, 128, 64] float32 in tmem at None of Some(2): [[0, 32768], [32768, 65536]]
               p_tiles [2, 128, 64] bfloat16 in tmem at None of Some(2): [[0, 16384], [16384, 32768]]

@@ -6,11 +6,8 @@ use tilefit_python::diagnostics::{Code, Severity};
 use tilefit_python::finding::Origin;
 use tilefit_python::finding::{Finding, Related};
 
-use crate::tensor_memory::requested_columns;
-
 use super::Rules;
 use super::advice;
-use super::footprint::{Footprint, Owner, Total};
 use super::kernel::{
     Backing, BufferId, BufferKind, Element, GroupId, GroupKind, IndexValue, Kernel, Layout, Overlap, SpecId,
 };
@@ -19,7 +16,6 @@ use super::offsets::Placement;
 use super::plan::{PlacedBuffer, Plan, SpecPlan, Trouble};
 use super::rewriting::NotRewritable;
 use super::tree::Node;
-use crate::device::out_of_resource;
 
 pub(super) fn findings(kernel: &Kernel, plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -35,7 +31,6 @@ pub(super) fn findings(kernel: &Kernel, plan: &Plan) -> Vec<Finding> {
         spec_findings(kernel, plan, spec, &mut findings);
     }
     indices(kernel, plan, &mut findings);
-    budgets(kernel, plan, &mut findings);
     if findings.iter().all(|finding| finding.severity != Severity::Error) {
         advice::findings(kernel, plan, &mut findings);
     }
@@ -536,74 +531,4 @@ fn indices(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
         );
         findings.push(Finding::new(Code::IndexOutOfRange, index.at, message));
     }
-}
-
-fn budgets(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
-    let smem = |footprint: &&Footprint| footprint.storage != Storage::Tmem;
-    let tmem = |footprint: &&Footprint| footprint.storage == Storage::Tmem;
-    let columns = |total: Total| Total { all: requested_columns(total.all), certain: requested_columns(total.certain) };
-    let arch = plan.arch;
-    let mut shared: Vec<_> = plan.footprints.iter().filter(smem).collect();
-    let mut tensor: Vec<_> = plan.footprints.iter().filter(tmem).collect();
-    budget(kernel, plan, "shared memory", "bytes", plan.smem, arch.smem(), &mut shared, findings);
-    if arch.tmem() > 0 {
-        budget(kernel, plan, "tensor memory", "columns", columns(plan.tmem), arch.tmem(), &mut tensor, findings);
-    }
-}
-
-#[expect(clippy::too_many_arguments, reason = "one row of a table of two")]
-fn budget(
-    kernel: &Kernel,
-    plan: &Plan,
-    resource: &str,
-    units: &str,
-    total: Total,
-    limit: u64,
-    footprints: &mut [&Footprint],
-    findings: &mut Vec<Finding>,
-) {
-    if total.all <= limit {
-        return;
-    }
-    footprints.sort_by_key(|footprint| std::cmp::Reverse(footprint.extent));
-    let over = total.certain > limit;
-    // Buffers of a kernel without tasks may share memory by their lifetimes, which are not modelled.
-    let proved = over && plan.arch_is_certain && kernel.warp_specialized;
-    let required = if over { total.certain } else { total.all };
-    let mut message = format!(
-        "`{}` needs {}{required} {units} of {resource}, {} has {limit}",
-        kernel.name,
-        if units == "bytes" { "at least " } else { "" },
-        plan.arch,
-    );
-    // The compiler's words are quoted only where the number in them is the compiler's: shared memory has more in it than buffers.
-    if proved && units == "columns" && total.certain == total.all {
-        let _ = write!(message, ": {}", out_of_resource(resource, required, limit));
-    } else {
-        message.push('.');
-    }
-    if !over {
-        message.push_str(" This includes allocations that nothing reads, or that depend on unknown conditions.");
-    } else if !kernel.warp_specialized {
-        message.push_str(
-            " The kernel has no tasks, so buffers that are not live at the same time may still share memory.",
-        );
-    } else if !plan.arch_is_certain {
-        let _ = write!(message, " If the target is another one, name it: `# tilefit: arch={}`.", plan.arch);
-    }
-    let severity = match (proved, over) {
-        (true, _) => Severity::Error,
-        (false, true) => Severity::Warning,
-        (false, false) => Severity::Hint,
-    };
-    let related = footprints.iter().take(8).map(|footprint| {
-        let (at, name) = match footprint.owner {
-            Owner::Spec(id) => (kernel.spec(id).at, &kernel.spec(id).name),
-            Owner::Buffer(id) => (kernel.buffer(id).at, &kernel.buffer(id).name),
-        };
-        Related { at, message: format!("`{name}` takes {} {units}", footprint.extent) }
-    });
-    let related: Vec<_> = related.collect();
-    let at = kernel.name_origin;
-    findings.push(Finding { severity, related, ..Finding::new(Code::CapacityExceeded, at, message) });
 }

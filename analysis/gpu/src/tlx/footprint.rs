@@ -20,8 +20,6 @@ pub struct Footprint {
     pub rows: u64,
     /// False where it is allocated under a condition that is not known.
     pub certain: bool,
-    /// Something reads it; the compiler removes what nothing does.
-    pub used: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +89,7 @@ fn of_spec(kernel: &Kernel, plan: &SpecPlan, places: &[Known<PlacedBuffer>]) -> 
         }
         include_aliases(kernel, user, places, &mut extent, &mut rows)?;
     }
-    Ok(Footprint { owner: Owner::Spec(plan.spec), storage, extent, rows, certain: spec.certain, used: true })
+    Ok(Footprint { owner: Owner::Spec(plan.spec), storage, extent, rows, certain: spec.certain })
 }
 
 fn of_buffer(kernel: &Kernel, id: BufferId, places: &[Known<PlacedBuffer>]) -> Known<Footprint> {
@@ -99,8 +97,8 @@ fn of_buffer(kernel: &Kernel, id: BufferId, places: &[Known<PlacedBuffer>]) -> K
     let (mut extent, mut rows) = (sized.allocated(), sized.rows());
     include_aliases(kernel, id, places, &mut extent, &mut rows)?;
     let buffer = kernel.buffer(id);
-    let (certain, used) = (buffer.certain, buffer.used);
-    Ok(Footprint { owner: Owner::Buffer(id), storage: sized.storage, extent, rows, certain, used })
+    let certain = buffer.certain;
+    Ok(Footprint { owner: Owner::Buffer(id), storage: sized.storage, extent, rows, certain })
 }
 
 /// The class takes the largest of its members.
@@ -135,36 +133,19 @@ fn sized(places: &[Known<PlacedBuffer>], id: BufferId) -> Known<&Sized> {
     }
 }
 
-/// Use of one memory by a whole kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Total {
-    /// Bytes or columns of all that is known, conditional ones included.
-    pub all: u64,
-    /// Bytes or columns of what is allocated in any case and used.
-    pub certain: u64,
+/// Bytes of shared memory of all that is known, conditional allocations included.
+pub fn smem(footprints: &[Footprint]) -> u64 {
+    let here = footprints.iter().filter(|footprint| footprint.storage != Storage::Tmem);
+    here.fold(0, |sum, footprint| sum.saturating_add(footprint.extent))
 }
 
-pub fn smem(footprints: &[Footprint]) -> Total {
-    let sum = |certain_only: bool| {
-        let counted =
-            footprints.iter().filter(|f| f.storage != Storage::Tmem && (f.certain && f.used || !certain_only));
-        counted.fold(0, |sum: u64, footprint| sum.saturating_add(footprint.extent))
-    };
-    Total { all: sum(false), certain: sum(true) }
-}
-
-/// Columns of tensor memory in use.
-pub fn tmem(footprints: &[Footprint]) -> Total {
-    let columns = |certain_only: bool| {
-        let counted =
-            footprints.iter().filter(|f| f.storage == Storage::Tmem && (f.certain && f.used || !certain_only));
-        let mut halves = Halves::default();
-        counted.for_each(|footprint| {
-            halves.place(footprint);
-        });
-        halves.0[0].max(halves.0[1])
-    };
-    Total { all: columns(false), certain: columns(true) }
+/// The same of tensor memory, in columns.
+pub fn tmem(footprints: &[Footprint]) -> u64 {
+    let mut halves = Halves::default();
+    for footprint in footprints.iter().filter(|footprint| footprint.storage == Storage::Tmem) {
+        halves.place(footprint);
+    }
+    halves.0[0].max(halves.0[1])
 }
 
 /// Columns taken so far in the two halves of the rows: allocations of 64 rows lie beside each other, and all start at multiples of 4.

@@ -1,12 +1,11 @@
 //! The memory of a TLX kernel: each stage of the compiler in turn, then what there is to say about the result.
 
+use tilefit_python::finding::Finding;
 use tilefit_python::finding::Reason;
-use tilefit_python::finding::{Finding, Status};
 
 use crate::device::Arch;
-use crate::tensor_memory::requested_columns;
 
-use super::footprint::{self, Footprint, Owner, Total};
+use super::footprint::{self, Footprint, Owner};
 use super::kernel::{Backing, BufferId, Kernel, Known, SpecId};
 use super::language::Storage;
 use super::offsets::{self, NotEnoughSpace, Placement};
@@ -18,15 +17,15 @@ use super::{Rules, checks};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     pub arch: Arch,
-    /// The architecture is named by a scenario, or follows from the kernel.
-    pub arch_is_certain: bool,
     pub rules: Rules,
     pub specs: Vec<SpecPlan>,
     /// In the order of the kernel's buffers.
     pub places: Vec<Known<PlacedBuffer>>,
     pub footprints: Vec<Footprint>,
-    pub smem: Total,
-    pub tmem: Total,
+    /// Bytes of all allocations of known size.
+    pub smem: u64,
+    /// Columns of them.
+    pub tmem: u64,
     pub findings: Vec<Finding>,
     /// Why parts of the totals are missing.
     pub unknown: Vec<Reason>,
@@ -102,9 +101,9 @@ impl Plan {
     /// What is left of a memory, in those units.
     pub fn free(&self, storage: Storage) -> u64 {
         match (storage, self.rules) {
-            (Storage::Tmem, Rules::Compiler) => self.arch.tmem().saturating_sub(self.tmem.all),
-            (Storage::Tmem, Rules::Seed) => self.arch.tmem().saturating_sub(self.tmem.all) * BYTES_OF_A_COLUMN,
-            _ => self.arch.smem().saturating_sub(self.smem.all),
+            (Storage::Tmem, Rules::Compiler) => self.arch.tmem().saturating_sub(self.tmem),
+            (Storage::Tmem, Rules::Seed) => self.arch.tmem().saturating_sub(self.tmem) * BYTES_OF_A_COLUMN,
+            _ => self.arch.smem().saturating_sub(self.smem),
         }
     }
 
@@ -118,17 +117,6 @@ impl Plan {
                 Backing::Alias(_) | Backing::Unknown(_) => return None,
             }
         }
-    }
-
-    /// The totals are within what the architecture has.
-    pub fn fits(&self) -> bool {
-        let columns = requested_columns(self.tmem.all);
-        self.smem.all <= self.arch.smem() && (columns <= self.arch.tmem() || self.arch.tmem() == 0)
-    }
-
-    pub fn status(&self, kernel: &Kernel) -> Status {
-        let is_rejected = kernel.findings.iter().chain(&self.findings).any(Finding::is_rejection);
-        Status::of(is_rejected, self.is_exact(kernel))
     }
 
     /// Sizes of buffers that have a layout of their own were counted elsewhere, other than those of specs.
@@ -148,10 +136,8 @@ pub fn plan(kernel: &Kernel, arch: Arch, rules: Rules) -> Plan {
     let mut places: Vec<Known<PlacedBuffer>> = kernel.buffers.iter().map(|buffer| unplaced(buffer, rules)).collect();
     let specs: Vec<_> = kernel.spec_ids().map(|id| plan_spec(kernel, id, rules, &mut places)).collect();
     let (footprints, unknown) = footprint::footprints(kernel, &specs, &places, rules);
-    let uses_tmem = kernel.buffers.iter().any(|buffer| buffer.storage == Ok(Storage::Tmem));
     let mut plan = Plan {
         arch: kernel.arch.unwrap_or(arch),
-        arch_is_certain: kernel.arch.is_some() || uses_tmem,
         rules,
         smem: footprint::smem(&footprints),
         tmem: footprint::tmem(&footprints),

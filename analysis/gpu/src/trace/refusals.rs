@@ -25,14 +25,16 @@ impl Tracer<'_> {
         if frame.is_host || self.uncertain > 0 || !self.findings.is_empty() {
             return;
         }
-        if !matches!(args.positional.len(), 1 | 2) || !args.named.is_empty() {
+        let is_of_triton = self.is_of_triton(frame);
+        if is_of_triton && (!matches!(args.positional.len(), 1 | 2) || !args.named.is_empty()) {
             let message = "`static_assert` takes a condition and a message, both by position".to_owned();
             return self.refuse(frame, expr, Code::Rejected, message);
         }
         match args.positional.first() {
             // Where a branch is not known that a name gets its value in, a constant may look like a number of the kernel.
             Some(Value::Scalar(_) | Value::Tensor(_))
-                if self.undecided.is_empty()
+                if is_of_triton
+                    && self.undecided.is_empty()
                     && self.of_untyped.is_empty()
                     && self.notes.is_empty()
                     && !self.compares_what_is_not_told(frame, expr) =>

@@ -31,7 +31,9 @@ pub(in crate::ide) fn memories(traced: &TracedKernel) -> Vec<language::Memory> {
     let memory = |name, is_tmem: bool, total: &Total, capacity| {
         let here: Vec<&Placed> = plan.placed.iter().filter(|it| is_tensor(traced, it) == is_tmem).collect();
         let used = Amount::Between(total.low, total.high);
-        language::Memory { name, used, peak: map::peak(&here).0, capacity: Some(capacity) }
+        // By the rules of the design document of TLX nothing has a time.
+        let peak = if plan.placed.is_empty() { total.low } else { map::peak(&here).0 };
+        language::Memory { name, used, peak, capacity: Some(capacity) }
     };
     let mut memories = vec![memory("smem", false, &plan.shared, traced.arch.smem())];
     if traced.arch.tmem() > 0 {
@@ -50,11 +52,12 @@ pub(in crate::ide) fn in_force<'a>(traced: &TracedKernel, assumed: &'a [Assumed]
 /// How far the totals are known.
 pub(in crate::ide) fn status(traced: &TracedKernel) -> Status {
     let plan = &traced.planned.plan;
-    if traced.findings.iter().any(|finding| finding.is_rejection()) {
+    if traced.refusal().is_some() {
         return Status::Rejected;
     }
     let both = |is: fn(&Total) -> bool| is(&plan.shared) && is(&plan.tensor);
     match (both(|total| total.exactly().is_some()), traced.compiler) {
+        _ if !traced.is_whole() => Status::Partial,
         (true, Some(Compiler::Fork)) => Status::Predicted,
         (true, _) if !traced.assumed.is_empty() => Status::Predicted,
         (true, _) => Status::Exact,
@@ -150,7 +153,7 @@ pub(in crate::ide) fn title(traced: &TracedKernel) -> String {
 }
 
 /// One memory of a title: `SMEM 240000/232448 ⚠ 7552 B over`, `SMEM not known`.
-pub(in crate::ide) fn part(memory: &str, amount: &str, low: u64, capacity: u64, unit: &str) -> String {
+fn part(memory: &str, amount: &str, low: u64, capacity: u64, unit: &str) -> String {
     if amount.is_empty() {
         return format!("{memory} not known");
     }

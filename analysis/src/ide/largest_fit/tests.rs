@@ -312,16 +312,16 @@ import triton.language.extra.tlx as tlx
 @triton.jit
 def k(a, BM: tl.constexpr = 128, BN: tl.constexpr = 2$056):
     total = tlx.local_alloc((BM, BN), tl.float32, tl.constexpr(1), tlx.storage_kind.tmem)
-    other = total[0]
+    tlx.local_store(total[0], tlx.local_load(total[0]))
 ";
     check(
         kernel,
         expect![[r#"
-        BN = 256 in line 8 of powers of two: fits
-        of k: tmem 256 -> tmem 512
-        best Some(512), next 1024 refused: a buffer in tensor memory has at most 512 columns; `total` has 1024
-        Set `BN` to 512, the largest value that fits (1024 is refused) [no diagnostic]
-    "#]],
+            BN = 256 in line 8 of powers of two: fits
+            of k: smem 4 tmem 256 -> smem 4 tmem 512
+            best Some(512), next 1024 exceeds tmem: 1024 of 512
+            Set `BN` to 512, the largest value that fits (1024 takes 1024 columns of 512 columns tmem of sm_100) [no diagnostic]
+        "#]],
     );
 }
 

@@ -94,7 +94,7 @@ fn buffers_of_a_spec_lie_within_it() {
          spec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.shared))\n    \
          tlx.local_load(a[0])\n    tlx.local_load(b[0])\n    tlx.local_load(c[0])\n",
         &expect![[r#"
-            kernel (sm_100, compiler, bounded)
+            kernel (sm_100, compiler, predicted)
               smem 0 KiB of 227 KiB
               tmem 0 columns of 512 columns
         "#]],

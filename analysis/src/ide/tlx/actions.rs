@@ -12,16 +12,15 @@ use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Stmt, StmtId};
 
-use crate::db::{self, TlxKernel};
+use crate::db::{self, TlxPart};
 use crate::ide::code_actions::{CodeAction, Effect, Fix};
 use crate::ide::diagnostics::{Diagnostic, found};
-use crate::ide::gpu::actions::scenario_comment;
 use crate::ide::{Context, PlacedUnit};
 
-pub(super) fn actions(
+pub(in crate::ide) fn actions(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
-    tlx: &TlxKernel,
+    tlx: &TlxPart,
     range: TextRange,
 ) -> Vec<CodeAction> {
     let (imports, text) = (db::triton_imports(context.db, context.file), context.text_of(placed));
@@ -32,12 +31,6 @@ pub(super) fn actions(
         if at.intersects(range) || at.touches(range.start) {
             actions.extend(site.fixes(finding));
         }
-    }
-    let name = placed.range(tlx.kernel.name_origin);
-    if name.intersects(range) || name.touches(range.start) {
-        let fixes = super::unknown_sizes(placed, tlx);
-        let comment = |fixes| Some(scenario_comment(super::missing(context, placed, tlx)?, fixes));
-        actions.extend(fixes.and_then(comment));
     }
     if placed.range(tlx.kernel.origin).touches(range.start) {
         let effect = Effect::ShowLoweredIr(range.start);
@@ -50,7 +43,7 @@ pub(super) fn actions(
 struct Site<'a> {
     ast: &'a Ast,
     placed: &'a PlacedUnit<'a>,
-    tlx: &'a TlxKernel,
+    tlx: &'a TlxPart,
     /// Of the block.
     text: &'a str,
     imports: &'a Imports,

@@ -5,7 +5,7 @@ use super::super::tests::growth::Construct;
 
 const BUFFER: &str = "b = tlx.local_alloc((64, 64), tl.float16, tl.constexpr(2))";
 
-pub(super) fn constructs() -> Vec<Construct> {
+pub(in crate::ide) fn constructs() -> Vec<Construct> {
     let construct = |name, arranged, text| Construct { name, arranged, text };
     vec![
         construct("allocations", Beside, |n| {

@@ -1,4 +1,4 @@
-//! What is known of a name in a TLX kernel.
+//! What is known of a name in a kernel of TLX.
 
 use std::fmt::Write;
 
@@ -10,23 +10,26 @@ use tilefit_python::finding::{Origin, Reason};
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::Expr;
 
-use crate::db::{self, TlxKernel};
+use crate::db::{self, TlxPart, TracedKernel};
 use crate::ide::gpu;
-use crate::ide::gpu::hover::{assumptions, occupancy};
+use crate::ide::gpu::scenarios::display;
 use crate::ide::hover::Hover;
 use crate::ide::{Context, PlacedUnit};
 
 use super::names::{self, Named, What};
-use super::title;
-use crate::ide::gpu::scenarios::{self, display};
 
-/// What is known of the kernel, spec, buffer or constant whose name is at `offset`.
-pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, offset: usize) -> Option<Hover> {
+/// What is known of the spec, buffer or constant whose name is at `offset`.
+pub(in crate::ide) fn hover(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    traced: &TracedKernel,
+    tlx: &TlxPart,
+    offset: usize,
+) -> Option<Hover> {
     let Named { range, name, what } = names::at(context, placed, tlx, offset)?;
     let markdown = match what {
-        What::Kernel => describe_kernel(context, placed, tlx),
-        What::Buffer(id) => describe_buffer(context, placed, tlx, id),
-        What::Spec(id) => describe_spec(context, placed, tlx, id),
+        What::Buffer(id) => describe_buffer(context, placed, traced, tlx, id),
+        What::Spec(id) => describe_spec(context, placed, traced, tlx, id),
         What::Other => describe_param(tlx, name)
             .or_else(|| describe_local(placed, tlx, name, range))
             .or_else(|| describe_module_constant(context, placed, name))?,
@@ -34,17 +37,7 @@ pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKer
     Some(Hover { range, markdown })
 }
 
-/// Totals, and the memory under each scenario.
-fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
-    let mut text = format!("`{}` on {}: {}\n", tlx.kernel.name, tlx.plan.arch, title(tlx));
-    if let Some(traced) = &tlx.traced {
-        let _ = write!(text, "\n{}{}", occupancy(context, placed, traced), assumptions(&traced.assumed));
-    }
-    text.push_str(&scenarios::markdown(context, placed, super::table(context, placed), tlx.selected));
-    text
-}
-
-fn describe_param(tlx: &TlxKernel, name: &str) -> Option<String> {
+fn describe_param(tlx: &TlxPart, name: &str) -> Option<String> {
     let param = tlx.kernel.params.iter().find(|param| param.name == name)?;
     let value = match &param.value {
         Constant::Unknown(reason) => return Some(format!("`{name}` is unknown: {reason}")),
@@ -53,7 +46,7 @@ fn describe_param(tlx: &TlxKernel, name: &str) -> Option<String> {
     Some(format!("`{name} = {value}`, from {}", param.from.as_deref().unwrap_or("the text")))
 }
 
-fn describe_local(placed: &PlacedUnit<'_>, tlx: &TlxKernel, name: &str, at: TextRange) -> Option<String> {
+fn describe_local(placed: &PlacedUnit<'_>, tlx: &TlxPart, name: &str, at: TextRange) -> Option<String> {
     let bound = tlx.kernel.locals.iter().filter(|local| local.name == name);
     let before = bound.clone().rfind(|local| placed.range(local.at).start <= at.start);
     match &before.or(bound.clone().next())?.value {
@@ -73,7 +66,13 @@ fn unknown<T>(value: &Known<T>) -> Option<&Reason> {
     value.as_ref().err()
 }
 
-fn describe_buffer(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id: BufferId) -> String {
+fn describe_buffer(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    traced: &TracedKernel,
+    tlx: &TlxPart,
+    id: BufferId,
+) -> String {
     let buffer = tlx.kernel.buffer(id);
     let mut text = String::new();
     let Some(place) = tlx.plan.place(id) else {
@@ -113,15 +112,16 @@ fn describe_buffer(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKern
             let _ = writeln!(text, "| slot of `{}[i]` | {slots} of {} |", buffer.name, rewriting.new_num);
         }
     }
-    let of_its_own = tlx.traced.as_ref().filter(|_| place.placement.is_none());
-    if let Some(rows) = of_its_own.and_then(|traced| gpu::hover::place(context, placed, traced, buffer.name_at)) {
+    if place.placement.is_none()
+        && let Some(rows) = gpu::hover::place(context, placed, traced, buffer.name_at)
+    {
         text.push_str(&rows);
     }
     let listed = place.ranges().take(8).enumerate();
     let ranges: Vec<_> = listed.map(|(i, (from, to))| format!("`[{i}]` {from}–{to}")).collect();
     let more = if sized.num.min(MOST_RANGES) > 8 { ", …" } else { "" };
     let _ = writeln!(text, "| {units} | {}{more} |", ranges.join(", "));
-    let _ = writeln!(text, "| of the kernel | {} |", title(tlx));
+    let _ = writeln!(text, "| of the kernel | {} |", gpu::title(traced));
     if !buffer.certain {
         let _ = writeln!(text, "\nAllocated under an unknown condition.");
     }
@@ -144,7 +144,7 @@ fn written_size(context: &Context<'_>, placed: &PlacedUnit<'_>, buffer: &Buffer)
     Some(format!("`{}` buffers of `{}` of `{}`", text("num", 2)?, text("shape", 0)?, text("dtype", 1)?))
 }
 
-fn backing(tlx: &TlxKernel, buffer: &Buffer) -> (&'static str, String) {
+fn backing(tlx: &TlxPart, buffer: &Buffer) -> (&'static str, String) {
     match &buffer.backing {
         Backing::Own => ("memory", "its own".to_owned()),
         Backing::Spec(spec) => ("spec", format!("`{}`", tlx.kernel.spec(*spec).name)),
@@ -153,7 +153,13 @@ fn backing(tlx: &TlxKernel, buffer: &Buffer) -> (&'static str, String) {
     }
 }
 
-fn describe_spec(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id: SpecId) -> String {
+fn describe_spec(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    traced: &TracedKernel,
+    tlx: &TlxPart,
+    id: SpecId,
+) -> String {
     let spec: &Spec = tlx.kernel.spec(id);
     let mut text = String::new();
     let storage = spec.storage.as_ref().map_or("?", |storage| storage.name());
@@ -168,8 +174,7 @@ fn describe_spec(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel
             let _ = writeln!(text, "| size | unknown: {reason} |");
         }
     }
-    if let Some(rows) = tlx.traced.as_ref().and_then(|traced| gpu::hover::place(context, placed, traced, spec.name_at))
-    {
+    if let Some(rows) = gpu::hover::place(context, placed, traced, spec.name_at) {
         text.push_str(&rows);
     }
     if let Ok(extent) = plan.extent {
@@ -187,6 +192,6 @@ fn describe_spec(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel
         };
         let _ = writeln!(text, "| `{name}` | {place} |");
     }
-    let _ = writeln!(text, "| of the kernel | {} |", title(tlx));
+    let _ = writeln!(text, "| of the kernel | {} |", gpu::title(traced));
     text
 }

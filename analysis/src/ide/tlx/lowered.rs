@@ -4,11 +4,15 @@ use tilefit_gpu::tlx::mlir;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::ExprId;
 
-use crate::db::TlxKernel;
+use crate::db::TlxPart;
 use crate::ide::{Context, LoweredIr, PlacedUnit};
 
 /// With the range of the kernel.
-pub(super) fn lowered_ir(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> (TextRange, LoweredIr) {
+pub(in crate::ide) fn lowered_ir(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    tlx: &TlxPart,
+) -> (TextRange, LoweredIr) {
     let rope = context.document().rope();
     let source = |expr: ExprId| {
         let range = placed.spans.expr(expr).shifted(placed.start);

@@ -6,7 +6,7 @@ use tilefit_gpu::tlx::language::Storage;
 use tilefit_gpu::tlx::{Backing, BufferId};
 use tilefit_python::finding::Origin;
 
-use crate::db::TlxKernel;
+use crate::db::TlxPart;
 use crate::ide::{Context, PlacedUnit};
 
 use crate::ide::memory_map::{BoxMap, BufferKind, BufferMap, Down, Drawing, SpaceMap, Step, TileMap, merged, without};
@@ -14,7 +14,7 @@ use crate::ide::memory_map::{BoxMap, BufferKind, BufferMap, Down, Drawing, Space
 /// A column is 4 bytes in each of 128 lanes.
 const COLUMN_BYTES: u64 = 512;
 
-pub(super) fn drawing(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Drawing {
+pub(in crate::ide) fn drawing(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxPart) -> Drawing {
     let mut writer = Writer { context, placed, tlx, rows: Vec::new() };
     let mut spaces = vec![writer.space(Storage::Smem)];
     if tlx.plan.arch.tmem() > 0 {
@@ -27,7 +27,7 @@ pub(super) fn drawing(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxK
 struct Writer<'a, 'db> {
     context: &'a Context<'db>,
     placed: &'a PlacedUnit<'db>,
-    tlx: &'a TlxKernel,
+    tlx: &'a TlxPart,
     /// The line of each allocation so far.
     rows: Vec<usize>,
 }
@@ -37,8 +37,8 @@ impl Writer<'_, '_> {
         let plan = &self.tlx.plan;
         let is_tmem = storage == Storage::Tmem;
         let (used, capacity) = match is_tmem {
-            true => (requested_columns(plan.tmem.all), plan.arch.tmem()),
-            false => (plan.smem.all, plan.arch.smem()),
+            true => (requested_columns(plan.tmem), plan.arch.tmem()),
+            false => (plan.smem, plan.arch.smem()),
         };
         let (mut buffers, mut taken) = (Vec::new(), Vec::new());
         let (mut halves, mut above) = (Halves::default(), 0_u64);

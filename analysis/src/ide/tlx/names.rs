@@ -4,7 +4,7 @@ use tilefit_gpu::tlx::footprint::Owner;
 use tilefit_gpu::tlx::{BufferId, SpecId};
 use tilefit_syntax::TextRange;
 
-use crate::db::TlxKernel;
+use crate::db::TlxPart;
 use crate::ide::hover::name_at;
 use crate::ide::{Context, PlacedUnit};
 
@@ -16,7 +16,6 @@ pub(super) struct Named<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
-    Kernel,
     Buffer(BufferId),
     Spec(SpecId),
     Other,
@@ -26,7 +25,7 @@ pub(super) enum What {
 pub(super) fn at<'db>(
     context: &Context<'db>,
     placed: &PlacedUnit<'db>,
-    tlx: &TlxKernel,
+    tlx: &TlxPart,
     offset: usize,
 ) -> Option<Named<'db>> {
     let (range, name) = name_at(context, placed, offset)?;
@@ -42,7 +41,6 @@ pub(super) fn at<'db>(
     let specs = kernel.specs.iter().enumerate();
     let specs = specs.filter_map(|(i, spec)| Some((i, bound(&spec.name, spec.name_at)?))).collect();
     let what = match (latest(buffers), latest(specs)) {
-        _ if range == placed.range(kernel.name_origin) => What::Kernel,
         (Some(buffer), _) => What::Buffer(BufferId(buffer)),
         (None, Some(spec)) => What::Spec(SpecId(spec)),
         (None, None) => What::Other,
@@ -51,10 +49,10 @@ pub(super) fn at<'db>(
 }
 
 /// Where the spec and the buffers are bound that share memory with the one at a byte offset, itself included.
-pub(crate) fn sharing<'db>(
+pub(in crate::ide) fn sharing<'db>(
     context: &Context<'db>,
     placed: &PlacedUnit<'db>,
-    tlx: &TlxKernel,
+    tlx: &TlxPart,
     offset: usize,
 ) -> Vec<TextRange> {
     let kernel = &tlx.kernel;
@@ -77,7 +75,7 @@ pub(crate) fn sharing<'db>(
 }
 
 /// What a name is, beside it in completions.
-pub(super) fn described(tlx: &TlxKernel, name: &str) -> Option<String> {
+pub(in crate::ide) fn described(tlx: &TlxPart, name: &str) -> Option<String> {
     if let Some(spec) = tlx.kernel.specs.iter().find(|spec| spec.name == name) {
         let storage = spec.storage.as_ref().map_or("?", |storage| storage.name());
         return Some(format!("storage alias spec in {storage}"));

@@ -1,4 +1,4 @@
-//! What is known of a name in a kernel of Gluon or plain Triton.
+//! What is known of a name in a kernel of Triton, Gluon or TLX.
 
 use tilefit_gpu::assumed;
 use tilefit_gpu::plan::Occupant;
@@ -12,7 +12,7 @@ use crate::ide::gpu::hover::{assumptions, occupancy, place, sharers};
 use crate::ide::gpu::{placed_at, scenarios, title};
 use crate::ide::hover::{Hover, name_at};
 use crate::ide::language::KernelView;
-use crate::ide::{Context, PlacedUnit};
+use crate::ide::{Context, PlacedUnit, tlx};
 
 /// What is known of the kernel or the buffer whose name is at `offset`.
 pub(super) fn hover(
@@ -24,6 +24,9 @@ pub(super) fn hover(
     let of_kernel = placed.range(jit.traced.name_origin);
     if of_kernel.touches(offset) {
         return Some(Hover { range: of_kernel, markdown: describe_kernel(context, placed, jit) });
+    }
+    if let Some(tlx) = &jit.traced.tlx {
+        return tlx::hover(context, placed, &jit.traced, tlx, offset);
     }
     let (range, name) = name_at(context, placed, offset)?;
     let at = bound(&jit.traced, name)?;
@@ -60,6 +63,9 @@ pub(super) fn describe(
     jit: &TritonKernel,
     at: Origin,
 ) -> Option<String> {
+    if let Some(tlx) = &jit.traced.tlx {
+        return tlx::hover(context, placed, &jit.traced, tlx, placed.range(at).end).map(|hover| hover.markdown);
+    }
     let is_gluon = jit.dialect == Dialect::Gluon;
     let jit = &jit.traced;
     let buffer = jit.program.buffers.iter().find(|buffer| buffer.name_at == Some(at))?;

@@ -1,4 +1,4 @@
-//! Kernels of Gluon and of plain Triton in the editor: the same features as for tiles, over buffers of shared and of tensor memory.
+//! Kernels of Triton, Gluon and TLX in the editor: the same features as for tiles, over buffers of shared and of tensor memory.
 
 #[cfg(test)]
 mod constructs;
@@ -8,7 +8,7 @@ mod possible;
 use std::ops::Range;
 
 use tilefit_gpu::device::Compiler;
-use tilefit_gpu::plan::Placed;
+use tilefit_gpu::plan::MemoryPlan;
 use tilefit_gpu::trace;
 use tilefit_gpu::vocabulary;
 use tilefit_pypto::memory::OpenSearch;
@@ -34,7 +34,7 @@ use super::language::{
 };
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
-use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
+use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit, tlx};
 
 /// A language of jit functions whose kernels are followed, and known by nothing else.
 pub(super) struct TritonLike {
@@ -60,6 +60,18 @@ pub(super) static TRITON: TritonLike = TritonLike {
         is_decorator: db::is_triton_decorator,
         canonical: db::triton_name,
         words: &[],
+        root: None,
+        has_tiles: false,
+    },
+};
+
+/// Beside what every kernel has there are storage alias specs, and the buffers in them.
+pub(super) static TLX: TritonLike = TritonLike {
+    of: trace::Dialect::Tlx,
+    names: &Dialect {
+        is_decorator: db::is_tlx_decorator,
+        canonical: db::tlx_name,
+        words: vocabulary::TLX,
         root: None,
         has_tiles: false,
     },
@@ -112,6 +124,9 @@ impl Language for TritonLike {
 
     fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>> {
         let jit = kernel(context, placed.unit)?;
+        if let Some(tlx) = &jit.traced.tlx {
+            return Some(tlx::sharing(context, placed, tlx, offset));
+        }
         let at = |placement: &Placement<'_>| placed.range(placement.at).touches(offset);
         let found = placements(&jit.traced).find(at)?;
         Some(hover::sharing(placed, &jit.traced, found.name))
@@ -120,6 +135,9 @@ impl Language for TritonLike {
     fn values<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>> {
         let jit = kernel(context, unit)?;
         Some(Box::new(|name| {
+            if let Some(tlx) = &jit.traced.tlx {
+                return Some(Value { kind: ValueKind::Other, detail: tlx::described(tlx, name)? });
+            }
             let buffer = jit.traced.program.buffers.iter().find(|buffer| &*buffer.name == name)?;
             let shape = formatting::shape(&buffer.shape);
             Some(Value { kind: ValueKind::Other, detail: format!("{shape} {}", buffer.dtype) })
@@ -127,7 +145,8 @@ impl Language for TritonLike {
     }
 
     fn actions(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
-        let comment = kernel(context, placed.unit).and_then(|jit| {
+        let jit = kernel(context, placed.unit);
+        let comment = jit.and_then(|jit| {
             let name = placed.range(jit.traced.name_origin);
             if !name.intersects(range) && !name.touches(range.start) {
                 return None;
@@ -135,19 +154,24 @@ impl Language for TritonLike {
             let fixes = unknown_sizes(placed, &jit.traced)?;
             Some(scenario_comment(missing(context, placed, jit)?, fixes))
         });
-        let words = comments::actions(context, placed, range);
-        comment.into_iter().chain(words).chain(suggested_names(context, placed, range)).collect()
+        let tlx = jit.and_then(|jit| jit.traced.tlx.as_ref());
+        let mut all = tlx.map_or_else(Vec::new, |tlx| tlx::actions(context, placed, tlx, range));
+        all.extend(comment);
+        all.extend(comments::actions(context, placed, range));
+        all.extend(suggested_names(context, placed, range));
+        all
     }
 
-    fn lowered_ir(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)> {
-        None
+    fn lowered_ir(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)> {
+        Some(tlx::lowered_ir(context, placed, kernel(context, placed.unit)?.traced.tlx.as_ref()?))
     }
 
     #[cfg(test)]
     fn constructs(&self) -> Vec<super::tests::growth::Construct> {
         match self.of {
             trace::Dialect::Gluon => constructs::gluon(),
-            _ => constructs::triton(),
+            trace::Dialect::Tlx => tlx::constructs(),
+            trace::Dialect::Triton => constructs::triton(),
         }
     }
 }
@@ -189,7 +213,7 @@ impl KernelView for View<'_> {
     }
 
     fn planner(&self) -> &'static str {
-        planner(self.0.traced.compiler)
+        planner(&self.0.traced)
     }
 
     fn status(&self) -> Status {
@@ -197,7 +221,15 @@ impl KernelView for View<'_> {
     }
 
     fn reasons(&self) -> Vec<String> {
-        self.0.traced.planned.plan.shared.reasons.iter().map(|reason| reason.to_string()).collect()
+        let MemoryPlan { shared, tensor, .. } = &self.0.traced.planned.plan;
+        let of_tlx = self.0.traced.tlx.iter().flat_map(|tlx| tlx.unknown());
+        let mut reasons: Vec<String> = Vec::new();
+        for reason in of_tlx.chain(&shared.reasons).chain(&tensor.reasons).map(Reason::to_string) {
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        reasons
     }
 
     fn is_planned(&self) -> bool {
@@ -248,7 +280,10 @@ impl KernelView for View<'_> {
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
-        map::drawing(context, placed, &self.0.traced)
+        match tlx::placed_by_specs(&self.0.traced) {
+            Some(tlx) => tlx::drawing(context, placed, tlx),
+            None => map::drawing(context, placed, &self.0.traced),
+        }
     }
 
     fn packing(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Vec<SpacePacking> {
@@ -256,10 +291,13 @@ impl KernelView for View<'_> {
     }
 
     fn details(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Details {
-        let tile = |of: &Placed| tile(context, placed, &self.0.traced, of);
+        let traced = &self.0.traced;
+        let of_tlx = traced.tlx.as_ref();
+        let mut tiles = of_tlx.map_or_else(Vec::new, |tlx| tlx::tiles(context, placed, traced, tlx));
+        tiles.extend(traced.planned.plan.placed.iter().map(|it| tile(context, placed, traced, it)));
         Details {
-            tiles: self.0.traced.planned.plan.placed.iter().map(tile).collect(),
-            specs: Vec::new(),
+            tiles,
+            specs: of_tlx.map_or_else(Vec::new, |tlx| tlx::specs(context, placed, tlx)),
             scenarios: scenarios::views(context, placed, table(context, placed), self.0.selected),
             more_scenarios: table(context, placed).map_or(0, |table| table.more),
             uncompared: Vec::new(),
@@ -271,11 +309,12 @@ impl KernelView for View<'_> {
 
     fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
         let traced = &self.0.traced;
-        let mut all: Vec<Diagnostic> = traced.findings.iter().map(|finding| found(placed, finding)).collect();
+        let mut all: Vec<Diagnostic> = traced.all_findings().map(|finding| found(placed, finding)).collect();
         if traced.failed_assert().is_none() {
             all.extend(self.0.refused.first().map(|(nth, finding)| passed_over(placed, *nth, self.0, finding)));
         }
-        let unknown = traced.notes.iter().map(|note| not_modelled(placed, note)).chain(unknown_sizes(placed, traced));
+        let notes = traced.tlx.as_ref().map_or(&traced.notes, |tlx| &tlx.kernel.notes);
+        let unknown = notes.iter().map(|note| not_modelled(placed, note)).chain(unknown_sizes(placed, traced));
         let least = || db::triton_least(context.db, placed.unit);
         let exceeds = too_much(context, placed, traced, &least);
         match self.0.dialect {
@@ -300,23 +339,32 @@ impl KernelView for View<'_> {
     }
 
     fn outline(&self, placed: &PlacedUnit<'_>) -> Vec<Placement<'_>> {
-        let mut all: Vec<_> = placements(&self.0.traced).collect();
+        let mut all = named(&self.0.traced);
         all.sort_by_key(|placement| placed.range(placement.at));
         all
     }
 
     fn hinted(&self) -> Vec<Hinted<'_>> {
-        placements(&self.0.traced).map(|placement| Hinted { placement, is_unnamed: false }).collect()
+        let all = named(&self.0.traced).into_iter();
+        all.map(|placement| Hinted { placement, is_unnamed: false }).collect()
     }
 
     fn described(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, nth: usize) -> Option<Described> {
-        let at = placements(&self.0.traced).nth(nth)?.at;
+        let at = named(&self.0.traced).get(nth)?.at;
         let markdown = hover::describe(context, placed, self.0, at)?;
         Some(Described { markdown, before: None })
     }
 
     fn laid_out_by(&self) -> String {
         format!("{} on {} by {}", self.0.name, self.0.traced.arch, self.planner())
+    }
+}
+
+/// What has a name in the kernel's own text: of TLX the specs, then the buffers.
+fn named(traced: &TracedKernel) -> Vec<Placement<'_>> {
+    match &traced.tlx {
+        Some(tlx) => tlx::placements(traced, tlx).collect(),
+        None => placements(traced).collect(),
     }
 }
 
@@ -345,8 +393,13 @@ fn passed_over(placed: &PlacedUnit<'_>, nth: usize, jit: &TritonKernel, finding:
 /// Said once for all sizes that a value is missing for.
 fn unknown_sizes(placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Option<Diagnostic> {
     let plan = &traced.planned.plan;
+    let of_plan = plan.shared.reasons.iter().chain(&plan.tensor.reasons).filter(|reason| reason.remedy().is_some());
+    let all: Vec<&Reason> = match &traced.tlx {
+        Some(tlx) => tlx.plan.unknown.iter().collect(),
+        None => of_plan.collect(),
+    };
     let mut lacking: Vec<&Reason> = Vec::new();
-    for reason in plan.shared.reasons.iter().chain(&plan.tensor.reasons).filter(|reason| reason.remedy().is_some()) {
+    for reason in all {
         if !lacking.contains(&reason) {
             lacking.push(reason);
         }
@@ -364,11 +417,12 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Option<Diagn
 }
 
 /// By whose rules memory is given out.
-pub(super) fn planner(compiler: Option<Compiler>) -> &'static str {
-    match compiler {
-        Some(Compiler::V3_8) => "triton 3.8",
-        Some(Compiler::V3_9) => "triton 3.9",
-        Some(Compiler::Fork) => "triton fork",
-        None => "triton",
+fn planner(traced: &TracedKernel) -> &'static str {
+    match (&traced.tlx, traced.compiler) {
+        (Some(tlx), _) => tlx.plan.rules.name(),
+        (None, Some(Compiler::V3_8)) => "triton 3.8",
+        (None, Some(Compiler::V3_9)) => "triton 3.9",
+        (None, Some(Compiler::Fork)) => "triton fork",
+        (None, None) => "triton",
     }
 }
