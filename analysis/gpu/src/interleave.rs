@@ -45,7 +45,9 @@ fn lift_copies(block: &mut Block, is_product: &dyn Fn(&Op) -> bool) -> bool {
         let op = &mut block.ops[at];
         let mut has_product = is_product(op);
         op.kind.blocks().into_iter().for_each(|inner| inner.each(&mut |op| has_product |= is_product(op)));
-        has_lifted |= op.kind.blocks_mut().into_iter().fold(false, |has, inner| lift_copies(inner, is_product) || has);
+        for inner in op.kind.blocks_mut() {
+            has_lifted |= lift_copies(inner, is_product);
+        }
         if has_product {
             product = Some(at + 1);
         } else if !matches!(written(op), Written::Nothing) {
