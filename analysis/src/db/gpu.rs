@@ -164,7 +164,8 @@ pub(super) fn traced<'db>(
     let mut tlx = (dialect == Dialect::Tlx).then(|| TlxPart::of(db, trace.kernel.clone(), arch));
     let (trace, planned, assumed) = match &mut tlx {
         Some(tlx) if tlx.is_by_seed() => {
-            (Trace { program: Program::default(), notes: Vec::new(), ..trace }, tlx.planned(), Vec::new())
+            let device = assumed.into_iter().filter(|it| matches!(it, Assumed::Device(..)));
+            (Trace { program: Program::default(), notes: Vec::new(), ..trace }, tlx.planned(), device.collect())
         }
         Some(tlx) => (trace, tlx.completed(planned), assumed),
         None => (trace, planned, assumed),

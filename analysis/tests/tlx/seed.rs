@@ -36,7 +36,7 @@ fn phase_5_and_its_listing() {
     both(
         PHASE_5,
         expect![[r#"
-            kernel on sm_100: exact, smem 40960, tmem 0
+            kernel on sm_100: predicted, smem 40960, tmem 0
               spec: size Some(32768), extent Some(40960)
               qk [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               p [2, 64, 64] float16 in smem at Some(0) of Some(4): [[0, 8192], [16384, 24576]]
@@ -106,7 +106,7 @@ def kernel():
     tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: predicted, smem 32768, tmem 0
               shared: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
@@ -166,7 +166,7 @@ def kernel():
     tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 65536, tmem 0
+            kernel on sm_100: predicted, smem 65536, tmem 0
               shared: size Some(65536), extent Some(65536)
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
@@ -225,7 +225,7 @@ def kernel():
     tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: predicted, smem 32768, tmem 0
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at Some(0) of Some(4): [[0, 8192], [16384, 24576]]
@@ -381,7 +381,7 @@ def kernel(BLOCK_M: tl.constexpr = 128):
     tlx.local_store(b_tiles[0], tlx.local_load(b_tiles[1]))
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 65536, tmem 0
+            kernel on sm_100: predicted, smem 65536, tmem 0
               spec: size Some(65536), extent Some(65536)
               a_tiles [2, 128, 64] float32 in smem at Some(0) of Some(2): [[0, 32768], [32768, 65536]]
               b_tiles [2, 128, 64] float32 in smem at Some(0) of Some(2): [[0, 32768], [32768, 65536]]
@@ -454,7 +454,7 @@ def kernel():
     tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: predicted, smem 32768, tmem 0
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float16 in smem at Some(0) of Some(4): [[0, 8192], [16384, 24576]]
@@ -488,7 +488,7 @@ def kernel():
     tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 81920, tmem 0
+            kernel on sm_100: predicted, smem 81920, tmem 0
               spec: size Some(65536), extent Some(81920)
               a [2, 64, 64] float32 in smem at Some(0) of Some(4): [[0, 16384], [32768, 49152]]
               b [2, 64, 64] float32 in smem at Some(16384) of Some(5): [[16384, 32768], [49152, 65536]]
@@ -592,7 +592,7 @@ def kernel():
     tlx.local_store(second[0], tlx.local_load(second[1]))
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 320, tmem 0
+            kernel on sm_100: predicted, smem 320, tmem 0
               spec: size Some(256), extent Some(320)
               first [2, 4, 8] float16 in smem at Some(0) of Some(4): [[0, 64], [128, 192]]
               second [2, 4, 8] float16 in smem at Some(64) of Some(5): [[64, 128], [192, 256]]

@@ -17,7 +17,7 @@ use tilefit_python::diagnostics::{Code, Severity};
 use tilefit_python::finding::Origin;
 use tilefit_python::finding::Status;
 
-use crate::db::TracedKernel;
+use crate::db::{TlxPart, TracedKernel};
 
 use super::diagnostics::{Diagnostic, RelatedRange};
 use super::language::{self, Amount, Extent, Placement, Site};
@@ -291,7 +291,8 @@ impl Space<'_> {
             Footing::Sure | Footing::Device => {
                 let least = if total.exactly().is_some() { "" } else { "at least " };
                 // The compiler's words are quoted only where the number in them is the compiler's.
-                let words = match total.exactly().filter(|_| traced.assumed.is_empty()) {
+                let is_compilers = traced.assumed.is_empty() && !traced.tlx.as_ref().is_some_and(TlxPart::is_by_seed);
+                let words = match total.exactly().filter(|_| is_compilers) {
                     Some(exactly) => format!(": {}", out_of_resource(name, exactly, *capacity)),
                     None => String::new(),
                 };
