@@ -42,8 +42,6 @@ pub struct Kernel {
     pub locals: Vec<Local>,
     /// Named by a scenario; else the architecture is the configured one.
     pub arch: Option<Arch>,
-    /// The body has `tlx.async_tasks`, whose tasks run at the same time.
-    pub warp_specialized: bool,
     /// Buffers go where they are not followed, so that any may hold the scales of a product.
     pub hides_scales: bool,
     /// What the front end of the compiler refuses.
@@ -266,7 +264,6 @@ impl Kernel {
             params: Vec::new(),
             locals: Vec::new(),
             arch: None,
-            warp_specialized: false,
             hides_scales: false,
             findings: Vec::new(),
             notes: Vec::new(),

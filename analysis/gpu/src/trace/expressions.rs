@@ -354,7 +354,7 @@ impl Tracer<'_> {
         chosen.with_leaves(&mut ids.into_iter())
     }
 
-    /// A list of which it is not known how long it is. What an element allocates is seen, and known to be in part.
+    /// A list of unknown length. What an element allocates is seen, and known to be in part.
     fn unknown_list(&mut self, frame: &mut Frame, element: ExprId, clauses: &[Clause], reason: Reason) -> Value {
         if frame.is_host || self.launch.dialect != Dialect::Tlx {
             return Value::Unknown(reason);

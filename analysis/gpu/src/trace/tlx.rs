@@ -115,7 +115,8 @@ impl Tracer<'_> {
             "storage_alias_spec" => self.storage_alias_spec(frame, expr, args),
             "reuse_group" => self.reuse_group(frame, expr, args),
             "local_alloc" => {
-                let buffer = self.add_allocation(frame, expr, args);
+                let args = of_elements(frame, expr, args);
+                let buffer = self.add_allocation(frame, expr, &args);
                 let made = self.local_alloc(frame, expr, &args.settled());
                 self.with_fact(made, Some(Fact::Buffers(vec![View { buffer, form: None }])))
             }
@@ -310,9 +311,6 @@ impl Tracer<'_> {
 
     fn local_alloc(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
         let (dtype, shape) = (args.get(1, "dtype").cloned(), args.get(0, "shape").cloned());
-        // A descriptor may be told as a pointer.
-        let dtype =
-            dtype.map(|dtype| if let Value::Dtype(dtype) = dtype { Value::Dtype(dtype.element()) } else { dtype });
         let num = args.get(2, "num").cloned().unwrap_or(Value::Int(1));
         let parts = [dtype.clone().unwrap_or(Value::None), num.clone()];
         let extents = shape.as_ref().and_then(Value::extents);
@@ -1000,7 +998,6 @@ impl Tracer<'_> {
         if &*name != "async_tasks" {
             return None;
         }
-        self.facts.kernel.warp_specialized = true;
         let mut found = FoundTasks::default();
         self.tasks_in(frame, body, &mut found);
         let mut operands: Vec<ValueId> = Vec::new();
@@ -1127,6 +1124,19 @@ fn rename(block: &mut Block, from: &[ValueId], to: &[ValueId]) {
             rename(inner, from, to);
         }
     }
+}
+
+/// The arguments of an allocation. A descriptor may be told as a pointer, and its type is that of its elements: `desc.dtype`.
+fn of_elements(frame: &Frame, call: ExprId, args: &Args) -> Args {
+    let mut args = args.clone();
+    let [_, dtype] = facts::written(frame, call, ["shape", "dtype"]);
+    let is_of_value =
+        dtype.is_some_and(|at| matches!(frame.ast.expr(at), Expr::Attribute { name, .. } if name == "dtype"));
+    let named = args.named.iter_mut().find(|(name, _)| &**name == "dtype").map(|(_, value)| value);
+    if let Some(Value::Dtype(dtype)) = named.or(args.positional.get_mut(1)).filter(|_| is_of_value) {
+        *dtype = dtype.element();
+    }
+    args
 }
 
 /// A layout that the compiler chooses.

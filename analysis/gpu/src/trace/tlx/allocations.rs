@@ -327,8 +327,7 @@ impl Tracer<'_> {
 /// The element type that an argument is.
 pub(super) fn type_of(value: Option<&Value>) -> Known<Dtype> {
     match value {
-        // A descriptor may be told as a pointer.
-        Some(Value::Dtype(dtype)) => Ok(dtype.element()),
+        Some(Value::Dtype(dtype)) => Ok(*dtype),
         Some(Value::Language(name)) => Err(Reason::new(format!("`tl.{name}` is not a constant that tilefit knows"))),
         Some(Value::Unknown(reason)) => Err(reason.clone()),
         Some(_) => Err(Reason::new("the element type is not a `tl.dtype`")),
