@@ -3,27 +3,29 @@
 //! What Python computes while the kernel is compiled is computed; what the kernel computes is an operation of the program. What is not known
 //! is said, and what depends on it stays open.
 
+mod allocations;
 mod arguments;
 mod axes;
 mod calls;
+mod dots;
 mod expressions;
+mod functions;
+mod global_memory;
+mod layout_calls;
 mod library;
 mod operators;
 mod python;
+mod reductions;
 mod refusals;
 mod registers;
 mod related;
 mod statements;
 mod tensors;
 mod tlx;
-mod tlx_amd;
-mod tlx_layouts;
 pub mod value;
 mod whiles;
 
-mod gluon;
-
-pub use gluon::language_path;
+pub use functions::language_path;
 use tilefit_python::diagnostics::Code;
 use tilefit_python::eval::Constant;
 use tilefit_python::finding::{Finding, Note, Origin, Reason};
@@ -41,7 +43,7 @@ use tilefit_syntax::ast::{Ast, ExprId, Function as FunctionSyntax, Stmt};
 
 use super::axis_info::AxisInfo;
 use super::language::Dtype;
-use super::layouts::{Hardware, Layout};
+use super::layouts::{Hardware, Layout, Vendor};
 use super::possible::flags;
 use super::program::{
     Assigned, Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Scratch, ScratchId, Site, Type, Use,
@@ -523,7 +525,7 @@ impl Tracer<'_> {
         let sizes: Vec<Scratch> = (0..self.asked.len()).map(|i| self.scratch_size(i)).collect();
         self.program.scratch = sizes;
         let target = self.is_amd().then_some(self.launch.hardware.capability);
-        tlx_amd::padding::pad(&mut self.program, &self.unpinned, target);
+        tlx::amd::padding::pad(&mut self.program, &self.unpinned, target);
         self.settle_specialized();
         let numbers = self.numbers_in_memory.iter().map(|name| (name.to_string(), "i32"));
         let numbers = numbers.chain(self.floats.iter().map(|name| (name.to_string(), "fp32")));
@@ -617,6 +619,10 @@ impl Tracer<'_> {
             }
             self.notes.push(Note { at, reason: Reason::new(SPECIALIZED) });
         }
+    }
+
+    fn is_amd(&self) -> bool {
+        self.launch.hardware.vendor == Vendor::Amd
     }
 
     fn new_value(&mut self, of: Type) -> ValueId {

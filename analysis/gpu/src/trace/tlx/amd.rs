@@ -6,12 +6,11 @@
 use tilefit_python::finding::Reason;
 use tilefit_syntax::ast::ExprId;
 
-use super::super::language::Dtype;
-use super::super::layouts::Vendor;
-use super::super::program::{Effect, Kind, Type};
-use super::calls::Args;
-use super::value::{Descriptor, Registers, Tensor, Value, unknown};
-use super::{Emitted, Frame, Tracer, identity};
+use super::super::super::language::Dtype;
+use super::super::super::program::{Effect, Kind, Type};
+use super::super::calls::Args;
+use super::super::value::{Descriptor, Registers, Tensor, Value, unknown};
+use super::super::{Emitted, Frame, Tracer, identity};
 
 /// Operations that do something to memory, or to the order of things, and give nothing but a token.
 const EFFECTS: [&str; 12] = [
@@ -32,7 +31,13 @@ const EFFECTS: [&str; 12] = [
 
 impl Tracer<'_> {
     /// `None` where it is none of them.
-    pub(super) fn tlx_amd_call(&mut self, frame: &mut Frame, expr: ExprId, name: &str, args: &Args) -> Option<Value> {
+    pub(in crate::trace) fn tlx_amd_call(
+        &mut self,
+        frame: &mut Frame,
+        expr: ExprId,
+        name: &str,
+        args: &Args,
+    ) -> Option<Value> {
         if let Some(&effect) = EFFECTS.iter().find(|&&known| known == name) {
             self.takes_descriptor(args);
             let operands = self.operands(frame, expr, &args.all());
@@ -111,10 +116,6 @@ impl Tracer<'_> {
         })
     }
 
-    pub(super) fn is_amd(&self) -> bool {
-        self.launch.hardware.vendor == Vendor::Amd
-    }
-
     /// What is left of the layout of a tensor where each thread keeps what it has.
     fn kept(&mut self, layout: &Registers) -> Registers {
         match self.resolved(layout) {
@@ -148,12 +149,12 @@ impl Tracer<'_> {
 }
 
 /// What a buffer may come to on AMD where its layout is the compiler's: one that a product or a descriptor needs may pad.
-pub(super) mod padding {
+pub(in crate::trace) mod padding {
     use std::collections::BTreeMap;
 
     use tilefit_python::finding::Reason;
 
-    use super::super::super::program::{Block, BufferId, Bytes, Kind, Memory, Op, Program, ValueId};
+    use super::super::super::super::program::{Block, BufferId, Bytes, Kind, Memory, Op, Program, ValueId};
 
     /// What goes into a buffer and out of it.
     #[derive(Debug, Clone, Copy, Default)]
@@ -164,7 +165,7 @@ pub(super) mod padding {
 
     /// Sizes of buffers without a layout of the author's, each with the bits of an element (`InsertRequireLayout.cpp` and the `Utility.cpp` of the
     /// fork's transformations for AMD; Triton 3.8 pads none of them).
-    pub(in super::super) fn pad(program: &mut Program, unpinned: &BTreeMap<BufferId, u64>, target: Option<u32>) {
+    pub(in crate::trace) fn pad(program: &mut Program, unpinned: &BTreeMap<BufferId, u64>, target: Option<u32>) {
         let mut seen = Seen::default();
         program.body.each(&mut |op| seen.look(op));
         for (&id, &bits) in unpinned {

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::super::language::Dtype;
-use super::super::shared_layout::{Nvmma, SharedLayout};
-use super::calls::Args;
-use super::identity;
-use super::value::{Registers, Value, unknown};
+use super::super::super::language::Dtype;
+use super::super::super::shared_layout::{Nvmma, SharedLayout};
+use super::super::calls::Args;
+use super::super::identity;
+use super::super::value::{Registers, Value, unknown};
 
 /// The layout that a call makes; `None` where it makes none.
 pub(super) fn layout(name: &str, args: &Args) -> Option<Value> {
@@ -26,7 +26,7 @@ pub(super) fn layout(name: &str, args: &Args) -> Option<Value> {
     };
     Some(made.map_or_else(
         || {
-            super::operators::first_unknown(&args.all())
+            super::super::operators::first_unknown(&args.all())
                 .map_or_else(|| unknown("a layout that is not known"), Value::Unknown)
         },
         |layout| Value::SharedLayout(Rc::new(layout)),
