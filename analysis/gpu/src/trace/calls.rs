@@ -11,7 +11,7 @@ use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::members;
 use super::super::program::{Effect, Kind, Op, Task, Type, ValueId};
-use super::statements::Rounds;
+use super::loops::{Rounds, unrolled};
 use super::value::{Class, Function, Opaque, Scalar, Value, unknown};
 use super::{DEEPEST_CALL, Dialect, Frame, OpenRounds, RETURNED, Tracer, callee, copied, python};
 
@@ -414,7 +414,7 @@ impl Tracer<'_> {
                 self.unrolls = args.get(4, "loop_unroll_factor").and_then(Value::int).unwrap_or(1);
                 self.program.is_unrolled |= self.unrolls > 1;
                 return match (&*name, from.int(), to.int(), by.int()) {
-                    ("static_range", Some(from), Some(to), Some(by)) => super::statements::unrolled(from, to, by),
+                    ("static_range", Some(from), Some(to), Some(by)) => unrolled(from, to, by),
                     ("static_range", ..) => Rounds::Unknown(Reason::new("the bounds of `static_range` are not known")),
                     _ => Rounds::Range(Box::new([from, to, by]), args.get(3, "num_stages").and_then(Value::int)),
                 };

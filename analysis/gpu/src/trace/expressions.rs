@@ -7,7 +7,8 @@ use tilefit_python::work;
 use tilefit_syntax::ast::{Ast, BoolOp, Clause, Expr, ExprId};
 
 use super::super::program::{Effect, Kind};
-use super::statements::{same, unrolled};
+use super::loops::{Rounds, unrolled};
+use super::statements::same;
 use super::value::{Class, Function, Registers, Tensor, Value, unknown};
 use super::{DEEPEST_EXPRESSION, Definition, Dialect, Emitted, Frame, Home, Tracer, arguments, python};
 
@@ -391,24 +392,22 @@ impl Tracer<'_> {
             },
             Clause::For { target, iter } => {
                 let rounds = match self.iterated(frame, iter) {
-                    super::statements::Rounds::Range(bounds, _) => match bounds.each_ref().map(Value::int).into() {
+                    Rounds::Range(bounds, _) => match bounds.each_ref().map(Value::int).into() {
                         (Some(from), Some(to), Some(by)) => unrolled(from, to, by),
                         _ => return Err(Reason::new("the bounds of a comprehension are not known")),
                     },
                     rounds => rounds,
                 };
                 match rounds {
-                    super::statements::Rounds::Unrolled(values) => {
+                    Rounds::Unrolled(values) => {
                         for value in values {
                             self.assign(frame, target, value, true);
                             self.comprehension(frame, rest, each)?;
                         }
                         Ok(())
                     }
-                    super::statements::Rounds::Unknown(reason) => Err(reason),
-                    super::statements::Rounds::Range(..) => {
-                        Err(Reason::new("the bounds of a comprehension are not known"))
-                    }
+                    Rounds::Unknown(reason) => Err(reason),
+                    Rounds::Range(..) => Err(Reason::new("the bounds of a comprehension are not known")),
                 }
             }
         }

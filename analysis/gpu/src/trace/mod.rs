@@ -13,6 +13,7 @@ mod functions;
 mod global_memory;
 mod layout_calls;
 mod library;
+mod loops;
 mod operators;
 mod python;
 mod reductions;
