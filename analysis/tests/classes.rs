@@ -1,4 +1,4 @@
-//! What classes of host code give to launches, where they stand: a class sees what its name stood for before it.
+//! What classes of host code give to launches, where they stand: a class sees what had its name before it.
 
 use expect_test::{Expect, expect};
 use tilefit_analysis::AnalysisHost;

@@ -35,7 +35,7 @@ pub struct Program {
     pub registers: FxHashMap<ValueId, u64>,
     /// It calls `tl.dot`, or something like it.
     pub multiplies: bool,
-    /// Some of its products stand for operations that are not followed in detail: they take at most what those do.
+    /// Some of its products are made of operations that are not followed in detail: they take at most what those do.
     pub is_guessed: bool,
     /// Results of `tl.dot`.
     pub products: FxHashMap<ValueId, Product>,
@@ -271,7 +271,7 @@ pub enum Adds {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
-    /// Its parameters stand for the operands of the operation, one by one.
+    /// Its parameters are given the operands of the operation, one by one.
     pub body: Block,
     pub warps: u64,
 }

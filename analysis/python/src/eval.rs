@@ -46,7 +46,7 @@ pub enum Constant {
     Str(String),
     None,
     Dtype(Dtype),
-    /// A name of a language that stands for itself: a member of an enumeration, an element type of its own.
+    /// A name of a language whose value is the name itself: a member of an enumeration, an element type of its own.
     Member(String),
     List(Parts<Constant>),
     Tuple(Parts<Constant>),

@@ -68,7 +68,7 @@ pub enum Unfinished {
     },
 }
 
-/// As many different kernels at one place are told apart; of more, which many calls make of one scope, the fullest stands for all.
+/// As many different kernels at one place are told apart; of more, which many calls make of one scope, the fullest is shown for all.
 const APART: usize = 4;
 
 /// The kernels of a unit whose names stand at one place.

@@ -74,7 +74,7 @@ pub(crate) trait Language: Sync {
     /// Where what shares memory with the name at a byte offset is bound, itself included; `None` where it has no memory.
     fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>>;
 
-    /// What the names of a unit's kernels stand for; `None` where they cannot be read. Nothing is planned but what the answers need.
+    /// The values of names in a unit's kernels; `None` where they cannot be read. Nothing is planned but what the answers need.
     fn values<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>>;
 
     /// What there is to do within a range that is known without trying anything.

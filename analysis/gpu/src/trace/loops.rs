@@ -297,7 +297,7 @@ impl Tracer<'_> {
         Flow::Next
     }
 
-    /// The names that a body assigns and that are bound before it, with what they stand for in each round, and what they start with.
+    /// The names that a body assigns and that are bound before it, with their values in each round and before the first.
     fn carried(
         &mut self,
         frame: &mut Frame,

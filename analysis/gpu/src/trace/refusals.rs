@@ -266,7 +266,7 @@ impl Tracer<'_> {
     pub(super) fn check_index(&mut self, frame: &Frame, at: ExprId, indices: &[ExprId]) {
         let is_index =
             |index: &&ExprId| !matches!(frame.ast.expr(**index), Expr::Slice { .. } | Expr::None | Expr::Ellipsis);
-        // A name may stand for `None`.
+        // A name may be `None`.
         let is_number = |index: &ExprId| matches!(frame.ast.expr(*index), Expr::Int(_));
         if self.is_of_triton(frame) && indices.iter().find(is_index).is_some_and(is_number) {
             let message = "the elements of a tensor have no indices: `None` adds a dimension, `:` keeps one".to_owned();

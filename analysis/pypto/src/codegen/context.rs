@@ -73,7 +73,7 @@ impl Context {
         self.naturals.contains(&var)
     }
 
-    /// A name for a tile that no variable stands for.
+    /// A name for a tile that has no variable.
     pub(super) fn fresh_tile(&mut self, name: &str) -> String {
         self.fresh(name, TILE_SUFFIXES)
     }

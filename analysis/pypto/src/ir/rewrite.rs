@@ -40,7 +40,7 @@ pub(crate) fn expand_loops(body: Vec<Stmt>, emit: &mut impl FnMut(For, &mut Vec<
     })
 }
 
-/// What variables stand for in a copy of statements.
+/// What variables become in a copy of statements.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Substitution {
     of: FxHashMap<VarId, Operand>,
@@ -72,7 +72,7 @@ impl Substitution {
         self.of.get(&var).and_then(Operand::var)
     }
 
-    /// Variables and those that they stand for, in any order.
+    /// Variables and what replaces them, in any order.
     pub(crate) fn vars(&self) -> impl Iterator<Item = (VarId, VarId)> + '_ {
         self.of.iter().filter_map(|(&var, operand)| Some((var, operand.var()?)))
     }
@@ -125,7 +125,7 @@ impl Substitution {
         }
     }
 
-    /// A variable that can only stand for another one: a tile, a tensor, a tuple.
+    /// A variable that is only another name of one: a tile, a tensor, a tuple.
     fn var(&self, var: VarId) -> VarId {
         self.of.get(&var).and_then(Operand::var).unwrap_or(var)
     }

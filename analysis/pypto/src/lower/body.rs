@@ -596,7 +596,7 @@ impl<'a> Lowering<'a> {
                 (Value::Scalar(scalar), Type::Scalar(dtype.unwrap_or(Dtype::Index)))
             }
             Rhs::Host(ty, value) => (value.value(self.at_expr(target)), ty),
-            // A list, a constant or something unknown has no variable of its own: the name stands for it.
+            // A list, a constant or something unknown has no variable of its own: the name is bound to it.
             Rhs::Term(term) => return self.bind(name, term),
         };
         let ty = match annotation.map(|annotation| (annotation, self.annotation(annotation))) {
@@ -1059,7 +1059,7 @@ fn is_compilers_name(name: &str) -> bool {
     is_version || ROLES.contains(&last)
 }
 
-/// A name may stand for one tensor and then for another, as in `m = pl.reshape(m, [1, N])`.
+/// A name may be bound to one tensor and then to another, as in `m = pl.reshape(m, [1, N])`.
 fn are_other_tensors(one: &Type, other: &Type) -> bool {
     match (one, other) {
         (Type::Tensor(one), Type::Tensor(other)) => {

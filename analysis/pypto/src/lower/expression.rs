@@ -602,7 +602,7 @@ impl Lowering<'_> {
         Some(window)
     }
 
-    /// `dst[i:j, :] = src`, which stands for `dst = pl.assemble(dst, src, offsets)`.
+    /// `dst[i:j, :] = src`, which means `dst = pl.assemble(dst, src, offsets)`.
     pub(super) fn subscript_write(&mut self, base: ExprId, index: ExprId, value: ExprId) {
         let Some(name) = self.name(base) else {
             let message = "only a named tile or tensor can be written in parts".to_owned();

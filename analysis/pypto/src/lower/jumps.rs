@@ -32,7 +32,7 @@ fn jumps(body: &[Statement]) -> bool {
 struct Jumps<'a> {
     vars: &'a mut Vec<Var>,
     notes: &'a mut Vec<Note>,
-    /// Results of branches that stand for what a loop carries.
+    /// Results of branches that are what a loop carries.
     joined: FxHashSet<VarId>,
 }
 

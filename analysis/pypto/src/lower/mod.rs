@@ -114,7 +114,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
     let has_jumps = jumps::structure(&mut pre_ssa, &mut notes);
     let converted = ssa::convert(&pre_ssa);
     notes.extend(converted.notes);
-    // Branches that stand for jumps are not the author's.
+    // Branches made of jumps are not the author's.
     if !has_jumps {
         rejections.extend(converted.rejections);
     }

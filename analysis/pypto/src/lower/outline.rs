@@ -10,7 +10,7 @@ use crate::ir::{
 use crate::ops::OpId;
 
 pub(super) struct Outlined {
-    /// The variables around the scope that its parameters stand for.
+    /// The variables around the scope that its parameters are given.
     pub(super) taken: Vec<VarId>,
     pub(super) params: Vec<VarId>,
     pub(super) vars: Vec<Var>,

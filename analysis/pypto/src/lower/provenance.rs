@@ -61,7 +61,7 @@ fn submitted<'a>(ast: &'a Ast, args: &[Arg]) -> Option<&'a str> {
     ast.dotted(args.first()?.value)?.last().copied()
 }
 
-/// The names that always stand for a parameter of the function, or a part of it.
+/// The names that are always bound to a parameter of the function, or to a part of it.
 fn given<'a>(ast: &'a Ast, function: &Function) -> FxHashSet<&'a str> {
     let mut given: FxHashSet<&str> = function.params.iter().filter_map(|param| ast.name(param.name)).collect();
     let mut assigned: Vec<(&str, Option<ExprId>)> = Vec::new();

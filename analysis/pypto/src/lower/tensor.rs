@@ -78,7 +78,7 @@ impl Lowering<'_> {
         self.on_tensors(call, at)
     }
 
-    /// `o[i:j, k] = value`, which stands for `o = pl.assemble(o, value, offsets)`.
+    /// `o[i:j, k] = value`, which means `o = pl.assemble(o, value, offsets)`.
     pub(super) fn tensor_write(
         &mut self,
         base: ExprId,

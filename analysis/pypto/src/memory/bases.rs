@@ -121,7 +121,7 @@ struct Assigner<'k> {
     bases: Bases,
     /// By declared allocation that some tile is bound to.
     declared: Vec<Option<Declared>>,
-    /// The values whose memory names without a loop stand for.
+    /// The values whose memory is that of names without a loop.
     strays: FxHashMap<VarId, VarId>,
     /// The compiler's counter: every tensor and tile that is not a view or reuse takes one, whether it keeps it or not.
     next: u32,

@@ -16,7 +16,7 @@ pub(super) fn check(kernel: &mut Kernel) {
     let is_of_cube =
         |var: &Var| matches!(&var.ty, Type::Tile(tile) if tile.space.is_some_and(|space| space != Space::Vec));
     let for_cube = kernel.vars.iter().any(is_of_cube);
-    // Tiles in the ring between the cores, and views of them, have no memory that a slot could stand for.
+    // Tiles in the ring between the cores, and views of them, have no memory that a slot could be.
     let mut in_ring: FxHashSet<VarId> = FxHashSet::default();
     visit::statements(&kernel.body, &mut |stmt| {
         if let Stmt::For(inner) = stmt {

@@ -93,7 +93,7 @@ struct Tiling<'a> {
     kernel: &'a mut Kernel,
     machine: Machine<'a>,
     planner: Planner,
-    /// What the tensors that grids store to stand for.
+    /// What replaces the tensors that grids store to.
     results: Substitution,
     drains: Drains,
 }

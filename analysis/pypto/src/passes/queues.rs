@@ -256,7 +256,7 @@ fn is_queue(call: &Call) -> bool {
     matches!(call.op, OpId::AIC_INITIALIZE_PIPE | OpId::AIV_INITIALIZE_PIPE)
 }
 
-/// Whether an operand is one: zero stands for none, as the lack of it.
+/// Whether an operand is one: zero means none, as the lack of it does.
 fn is_buffer(operand: &Operand) -> bool {
     match operand {
         Operand::Scalar(scalar) => scalar.as_int() != Some(0),

@@ -161,7 +161,7 @@ fn asked(body: &[Stmt], around: &[Around]) -> Vec<VarId> {
 
 struct Fold<'a> {
     facts: Facts<'a>,
-    /// What the results of statements that are gone stand for.
+    /// What replaces the results of statements that are gone.
     results: Substitution,
     /// Results of loops that never run: plain names for what went in.
     renamed: Vec<VarId>,

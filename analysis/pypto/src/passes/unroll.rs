@@ -18,7 +18,7 @@ pub(super) fn run(kernel: &mut Kernel) {
 
 struct Unroll<'a> {
     kernel: &'a mut Kernel,
-    /// What the results of loops that are gone stand for.
+    /// What replaces the results of loops that are gone.
     results: Substitution,
 }
 

@@ -1,5 +1,5 @@
 //! What classes of host code give to names, read where they stand. The body of a class runs before its name is bound, so that
-//! `class Cfg(Cfg): ROWS = Cfg.ROWS * 2` is about the class that the name stood for until then.
+//! `class Cfg(Cfg): ROWS = Cfg.ROWS * 2` is about the class that had the name until then.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the names of PyPTO kernels stand for, as far as completion tells it.
+//! The values of names in PyPTO kernels, as far as completion tells them.
 
 use tilefit_pypto::ir::{Kernel, Type};
 

@@ -92,7 +92,7 @@ pub fn text(lowered: &[Lowered]) -> String {
     lowered.iter().map(dump).collect::<Vec<_>>().join("\n")
 }
 
-/// The comments that stand for what a step does not get through.
+/// The comments in place of what a step does not get through.
 fn failure(kernel: &Kernel, plan: &Plan, step: LoweringStep) -> Option<String> {
     let errors: Vec<&str> = errors(kernel, plan, step).map(|finding| finding.message.as_str()).collect();
     if !errors.is_empty() {

@@ -16,7 +16,7 @@ use super::super::value::{Opaque, Value};
 use super::super::{Dialect, Frame, Tracer};
 use super::views::View;
 
-/// Buffers that one name may stand for, by conditions that are not known.
+/// Buffers that one name may be bound to, by conditions that are not known.
 const MOST_ALTERNATIVES: usize = 8;
 
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use crate::ir::{self, Carry, Kernel, Stmt, Type, Value, VarId};
 use crate::ops::OpId;
 
-/// The carried tensors that change, each with the parameters that it can stand for: indices in the parameter list, the one
+/// The carried tensors that change, each with the parameters that it may be: indices in the parameter list, the one
 /// that it starts as first.
 pub(super) fn changing(kernel: &Kernel) -> FxHashMap<VarId, Vec<usize>> {
     let mut tensors = Tensors { kernel, of: FxHashMap::default(), choices: FxHashMap::default() };

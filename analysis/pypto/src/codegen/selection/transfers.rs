@@ -1,4 +1,4 @@
-//! Loads and stores: windows of tensors, and the wrappers that stand for them.
+//! Loads and stores: windows of tensors, and their wrappers.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_python::finding::Origin;

@@ -450,7 +450,7 @@ impl<'a> Ordering<'a> {
             Arrival::Flag(pair) if same(&self.pairs[*pair]) => Some(*pair),
             _ => None,
         }) {
-            // Waiting at the same spot for an earlier instruction of the pipe: the later one stands for both.
+            // Waiting at the same spot for an earlier instruction of the pipe: the later wait does for both.
             Some(pair) if self.pairs[pair].item < item => {
                 self.pairs[pair] = Pair { item, earlier, later: id, ..self.pairs[pair] };
                 self.additions += 1;

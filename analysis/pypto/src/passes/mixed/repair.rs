@@ -19,7 +19,7 @@ pub(super) fn definitions(params: &[VarId], body: &[Stmt]) -> FxHashSet<VarId> {
 pub(super) struct Whole<'a> {
     /// The assignments of both cores.
     pub(super) assigned: &'a FxHashMap<VarId, &'a Stmt>,
-    /// What is taken from the queue here, and what it stands for.
+    /// What is taken from the queue here, and what it replaces.
     pub(super) arriving: &'a FxHashSet<VarId>,
 }
 

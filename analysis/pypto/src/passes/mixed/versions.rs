@@ -31,7 +31,7 @@ struct Versions<'k> {
     visible: FxHashSet<VarId>,
     /// What came out of a queue so far.
     received: FxHashSet<VarId>,
-    /// What stands for names that have several versions.
+    /// What replaces names that have several versions.
     now: Substitution,
     is_known: bool,
 }
