@@ -1,13 +1,14 @@
 //! Where a `from … import …` may lead: paths only, since the analysis reads no files.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashSet, FxHasher};
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, Stmt};
 
 use super::scenarios::has_kernels_of_gpus;
-use super::{Name, SourceFile, Workspace, syntax, units};
+use super::{SourceFile, Workspace, syntax, units};
 
 /// Folders above a file that an absolute import is looked for in.
 const FOLDERS_UP: usize = 8;
@@ -98,9 +99,7 @@ pub(crate) fn unknown(db: &dyn salsa::Database, files: impl Iterator<Item = Sour
 #[salsa::tracked(returns(ref))]
 pub(super) fn importers(db: &dyn salsa::Database, file: SourceFile) -> Vec<SourceFile> {
     let Some(workspace) = Workspace::try_get(db) else { return Vec::new() };
-    let Some(name) = named_in_imports(file.path(db)).map(|name| Name::new(db, name.to_owned())) else {
-        return Vec::new();
-    };
+    let Some(name) = named_in_imports(file.path(db)) else { return Vec::new() };
     let others = workspace.files(db).values().copied().filter(|other| *other != file);
     // What other files import is found out of those only that may import this one: the rest may be of any size.
     others.filter(|&other| mentions(db, other, name) && imported_by(db, other).contains(&file)).collect()
@@ -115,11 +114,29 @@ fn named_in_imports(path: &str) -> Option<&str> {
     }
 }
 
-/// Whether statements of a file have a word in them, wherever.
-#[salsa::tracked(returns(copy))]
-fn mentions<'db>(db: &'db dyn salsa::Database, file: SourceFile, word: Name<'db>) -> bool {
+/// Whether statements of a file have the words of a name in them, wherever; few say so of other words.
+fn mentions(db: &dyn salsa::Database, file: SourceFile, name: &str) -> bool {
+    let known = words(db, file);
+    words_of(name).all(|word| known.binary_search(&word).is_ok())
+}
+
+/// The words in the statements of a file, as hashes in order.
+#[salsa::tracked(returns(ref))]
+fn words(db: &dyn salsa::Database, file: SourceFile) -> Vec<u32> {
     let statements = units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements);
-    statements.into_iter().any(|unit| unit.source(db).text.contains(word.text(db).as_str()))
+    let mut words: Vec<u32> = statements.flat_map(|unit| words_of(&unit.source(db).text)).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = u32> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    words.map(|word| {
+        let mut hasher = FxHasher::default();
+        word.hash(&mut hasher);
+        hasher.finish() as u32
+    })
 }
 
 /// What the files that launch the kernels of a file may call it: the name of its module. `None` for files without kernels of GPUs.
