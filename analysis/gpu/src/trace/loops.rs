@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_python::finding::Reason;
 use tilefit_python::work;
 use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId};
@@ -11,7 +11,7 @@ use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId};
 use super::super::language::Dtype;
 use super::super::program::{Block, Effect, Kind, Op, Type, ValueId};
 use super::value::{Registers, Scalar, Tensor, Value, unknown};
-use super::{Flow, Frame, Tracer, copied};
+use super::{Flow, Frame, RETURNED, Tracer, copied};
 
 /// Rounds of a loop that is unrolled.
 const MOST_ROUNDS: i64 = 1024;
@@ -127,7 +127,10 @@ impl Tracer<'_> {
                 return;
             }
             if rounds == 1 {
+                let bound: FxHashSet<Rc<str>> = frame.names.keys().cloned().collect();
                 self.copies_of_body(frame, target, at, (Value::Int(from), copies), body);
+                // What a body binds first ends with it, however often it goes round.
+                frame.names.retain(|name, _| bound.contains(name) || &**name == RETURNED);
                 return;
             }
         }
