@@ -39,22 +39,31 @@ pub struct Compilation<'a> {
     /// `None`: it may be any.
     pub compiler: Option<Compiler>,
     pub arch: Arch,
+    /// By which the specs of TLX get their sizes.
+    pub rules: tlx::Rules,
     /// What is wrong with the launch itself, and where that is said.
     pub doubts: &'a [Reason],
     pub name_origin: Origin,
 }
 
 /// Follows the kernel that a block is, and plans its memory. Loops whose bounds nothing gives go round in each way that makes a difference.
-pub fn compile(ast: &Arc<Ast>, environment: &dyn Environment, compilation: &Compilation) -> (Trace, Planned) {
+///
+/// `said`: what a kernel of TLX says of its memory, and the plan of its specs, as soon as they are known: also where the rest takes too long.
+pub fn compile(
+    ast: &Arc<Ast>,
+    environment: &dyn Environment,
+    compilation: &Compilation,
+    said: &mut Option<(tlx::Kernel, tlx::Plan)>,
+) -> (Trace, Planned) {
     let launch = &compilation.launch;
-    let (mut trace, mut planned) = once(ast, environment, compilation, launch);
+    let (mut trace, mut planned) = once(ast, environment, compilation, launch, said);
     if trace.open_loops > MOST_OPEN_LOOPS {
         trace.notes.push(Note { at: compilation.name_origin, reason: Reason::new(OPEN_LOOPS) });
         planned = plan(&trace.program, &[Reason::new(OPEN_LOOPS)], Compiler::V3_9);
         return (trace, planned);
     }
     for open_loops in ways_to_go_round(trace.open_loops) {
-        let (other, theirs) = once(ast, environment, compilation, &Launch { open_loops, ..launch.clone() });
+        let (other, theirs) = once(ast, environment, compilation, &Launch { open_loops, ..launch.clone() }, said);
         planned = planned.or(&theirs, OPEN_LOOPS);
         trace.untyped.extend(other.untyped);
         trace.usual.extend(other.usual);
@@ -80,14 +89,21 @@ fn ways_to_go_round(loops: usize) -> Vec<Vec<OpenRounds>> {
 /// A program that the compiler may make of a kernel instead, and why that is not known.
 type Alternative = (Program, &'static str);
 
-fn once(ast: &Arc<Ast>, environment: &dyn Environment, compilation: &Compilation, launch: &Launch) -> (Trace, Planned) {
-    let Compilation { stages, compiler, arch, doubts, name_origin, .. } = *compilation;
+fn once(
+    ast: &Arc<Ast>,
+    environment: &dyn Environment,
+    compilation: &Compilation,
+    launch: &Launch,
+    said: &mut Option<(tlx::Kernel, tlx::Plan)>,
+) -> (Trace, Planned) {
+    let Compilation { stages, compiler, arch, rules, doubts, name_origin, .. } = *compilation;
     let machine = Machine { hardware: launch.hardware, warps: launch.warps, stages, flattens: false };
     let mut trace = trace(ast, environment, launch);
     if launch.dialect == Dialect::Tlx {
-        let specs = tlx::plan(&trace.kernel, arch, tlx::Rules::Compiler);
+        let specs = tlx::plan(&trace.kernel, arch, rules);
         let unknown = storage_alias::lower(&mut trace.program, &trace.kernel, &trace.specs, &specs);
         trace.notes.extend(unknown);
+        said.get_or_insert_with(|| (trace.kernel.clone(), specs));
     }
     trace.notes.extend(doubts.iter().map(|reason| Note { at: name_origin, reason: reason.clone() }));
     simplify(&mut trace.program);

@@ -16,8 +16,8 @@ use tilefit_gpu::passes::{Compilation, compile};
 use tilefit_gpu::plan::{Planned, plan};
 use tilefit_gpu::program::{Memory, Program};
 use tilefit_gpu::scenario::{self, Scenario};
-use tilefit_gpu::tlx::{Kernel, params};
-use tilefit_gpu::trace::{Argument, Definition, Dialect, Environment, Home, Launch, Trace, trace};
+use tilefit_gpu::tlx::{self, Kernel, params};
+use tilefit_gpu::trace::{Argument, Definition, Dialect, Environment, Home, Launch, Trace};
 use tilefit_python::diagnostics::Code;
 use tilefit_python::eval::{self, Binding, Scope};
 use tilefit_python::finding::{Finding, Note, Origin, Reason};
@@ -28,7 +28,7 @@ use super::passed_on::imports;
 use super::scenarios::{has_defaults, launch_values, may_be_given_more};
 use super::scope::{UnitScope, defined, module_called, module_file, statements_of};
 use super::tlx::TlxPart;
-use super::{Name, SourceFile, Unit, syntax};
+use super::{Name, SourceFile, Unit, config, syntax};
 
 /// The result of following a kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,21 +110,17 @@ pub(super) fn traced<'db>(
     let name_origin = Origin::Expr(function.name);
     let stages = i64::from(scenario.num_stages.unwrap_or(if arch.is_amd() { 2 } else { 3 }));
     let doubts: Vec<Reason> = unheard_of(scenario).collect();
-    let compilation = Compilation { launch, stages, compiler, arch, doubts: &doubts, name_origin };
+    let compilation =
+        Compilation { launch, stages, compiler, arch, rules: config(db).tlx_rules, doubts: &doubts, name_origin };
+    let mut said = None;
     let followed = within(limits, || {
-        let (trace, planned) = compile(ast, &around, &compilation);
+        let (trace, planned) = compile(ast, &around, &compilation, &mut said);
         (trace, planned, work::taken())
     });
     let (trace, planned, steps, is_planned) = match followed {
         Ok((trace, planned, steps)) => (trace, planned, steps, true),
         Err(failure) => {
             let finding = failure.finding(ast.name(function.name).unwrap_or_default(), name_origin);
-            // What a kernel of TLX says is known where its plan takes too long.
-            let said = || trace(ast, &around, &compilation.launch).kernel;
-            let kernel = match dialect {
-                Dialect::Tlx => within(limits, said).unwrap_or_else(|_| compilation.launch.kernel.clone()),
-                _ => compilation.launch.kernel.clone(),
-            };
             let (program, functions) = (Program::default(), vec![None]);
             let (untyped, usual, numbers, undecided) = Default::default();
             let trace = Trace {
@@ -137,7 +133,7 @@ pub(super) fn traced<'db>(
                 numbers,
                 undecided,
                 open_loops: 0,
-                kernel,
+                kernel: compilation.launch.kernel.clone(),
                 specs: Vec::new(),
             };
             let too_large = [Reason::new("the kernel is too large to be analysed")];
@@ -161,7 +157,15 @@ pub(super) fn traced<'db>(
         None => (trace, planned),
     };
     let assumed = assumed(db, unit, scenario, arch, &trace, (&compilation.launch, stages));
-    let mut tlx = (dialect == Dialect::Tlx).then(|| TlxPart::of(db, trace.kernel.clone(), arch));
+    let mut tlx = (dialect == Dialect::Tlx).then(|| {
+        let nothing = || {
+            let kernel = compilation.launch.kernel.clone();
+            let plan = tlx::plan(&kernel, arch, compilation.rules);
+            (kernel, plan)
+        };
+        let (kernel, plan) = said.unwrap_or_else(nothing);
+        TlxPart { kernel, plan }
+    });
     let (trace, planned, assumed) = match &mut tlx {
         Some(tlx) if tlx.is_by_seed() => {
             let device = assumed.into_iter().filter(|it| matches!(it, Assumed::Device(..)));

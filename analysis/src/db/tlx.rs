@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, ExprId, Stmt};
 
-use tilefit_gpu::device::Arch;
 use tilefit_gpu::plan::{MemoryPlan, Planned, Total};
 use tilefit_gpu::scenario::Call;
 use tilefit_gpu::tensor_memory::requested_columns;
@@ -18,7 +17,7 @@ use tilefit_python::finding::{Finding, Reason};
 use super::passed_on::imports;
 use super::scenarios::{calls_in, is_jit, jit_functions};
 use super::scope::UnitScope;
-use super::{Name, SourceFile, Unit, config, syntax};
+use super::{Name, SourceFile, Unit, syntax};
 
 /// What a kernel of TLX has more: storage alias specs, the buffers in them, and what the compiler makes of those before it gives out memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,12 +27,6 @@ pub(crate) struct TlxPart {
 }
 
 impl TlxPart {
-    /// Of what a kernel says.
-    pub(super) fn of(db: &dyn salsa::Database, kernel: tlx::Kernel, arch: Arch) -> TlxPart {
-        let plan = tlx::plan(&kernel, arch, config(db).tlx_rules);
-        TlxPart { kernel, plan }
-    }
-
     /// The memory is given out by the rules of the design document, which no compiler follows.
     pub(crate) fn is_by_seed(&self) -> bool {
         self.plan.rules == Rules::Seed

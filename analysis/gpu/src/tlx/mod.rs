@@ -1,8 +1,9 @@
 //! TLX: storage alias specs, reuse groups and the buffers under them, by the compiler's own steps.
 //!
-//! What a kernel says of its memory is written down while it is followed (`trace/tlx`): a [`Kernel`]. One module a step: [`sizes`] sizes its specs, [`tree`] and [`offsets`] lay out
-//! their overlap definitions, [`rewriting`] maps indices to slots, [`footprint`] is what is allocated in the end,
-//! [`checks`] and [`advice`] what to tell the author. [`plan`] calls them in order.
+//! What a kernel says of its memory is written down while it is followed (`trace/tlx`): a [`Kernel`]. Then comes one module a step:
+//! [`sizes`] sizes its specs, [`tree`] and [`offsets`] lay out their overlap definitions, [`rewriting`] maps indices to slots, [`footprint`] is
+//! what is allocated in the end, [`checks`] and [`advice`] what to tell the author. [`plan`] calls them in order, and [`storage_alias`] gives
+//! the specs of the program their memory.
 
 pub mod advice;
 pub mod checks;

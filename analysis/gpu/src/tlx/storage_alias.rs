@@ -2,24 +2,26 @@
 
 use tilefit_python::finding::{Note, Reason};
 
-use super::kernel::Kernel;
+use super::kernel::{Kernel, SpecId};
 use super::plan::Plan;
 use crate::program::{BufferId, Bytes, Memory, Program};
 
 const MERGED: &str = "Triton 3.8 makes one storage alias spec of two that are equal, and Meta's fork keeps both; `# tilefit: triton=3.8` says which";
 
-/// Where the memory of a spec is in the program. Equal specs may be one.
+/// Where the memory of a spec is in the program. Equal specs may have one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpecMemory {
+    pub spec: SpecId,
     pub buffer: BufferId,
     /// Some compilers take it for a spec above.
     pub may_be_merged: bool,
 }
 
-/// Returns what is not known of it. `specs`: by the number of a spec.
+/// Returns what is not known of it.
 pub fn lower(program: &mut Program, kernel: &Kernel, specs: &[SpecMemory], plan: &Plan) -> Vec<Note> {
     let mut unknown = Vec::new();
-    for (memory, of) in specs.iter().zip(&plan.specs) {
+    for memory in specs {
+        let Some(of) = plan.spec(memory.spec) else { continue };
         let extent = match &of.extent {
             Ok(extent) => *extent,
             Err(reason) => {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use tilefit_python::finding::{Origin, Reason, Remedy};
 use tilefit_python::work;
 use tilefit_syntax::ast::{Arg, Expr, ExprId, ParamKind, Stmt};
@@ -267,14 +267,9 @@ impl Tracer<'_> {
                 (Some(value), _) => value,
                 (None, Some(default)) => {
                     let mut around = Frame {
-                        ast: header.clone(),
-                        home: class.home,
                         function: frame.function,
-                        names: FxHashMap::default(),
-                        plain: FxHashSet::default(),
                         call: frame.call,
-                        is_host: true,
-                        loops: 0,
+                        ..Frame::of_host(header.clone(), class.home)
                     };
                     self.value(&mut around, default)
                 }

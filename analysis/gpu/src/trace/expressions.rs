@@ -189,16 +189,7 @@ impl Tracer<'_> {
                 Value::Class(Rc::new(Class { name: name.into(), header, methods, home }))
             }
             Definition::Expression { ast, expr, element, home } => {
-                let mut frame = Frame {
-                    ast,
-                    home,
-                    function: 0,
-                    names: Default::default(),
-                    plain: Default::default(),
-                    call: None,
-                    is_host: true,
-                    loops: 0,
-                };
+                let mut frame = Frame::of_host(ast, home);
                 let value = self.value(&mut frame, expr);
                 match (element, value.elements()) {
                     (None, _) => value,

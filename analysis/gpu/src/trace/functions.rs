@@ -581,15 +581,7 @@ impl Tracer<'_> {
                 match args.get(position, "acc").or_else(|| args.named("c")).cloned() {
                     Some(Value::Tensor(acc)) => {
                         let operands = ids(&args.all());
-                        let op = Emitted {
-                            name: "dot",
-                            effect: Effect::Reads,
-                            operands: &operands,
-                            of: Type::Tensor,
-                            identity: 0,
-                            kind: Kind::Plain,
-                        };
-                        let id = self.emit(frame, expr, op);
+                        let id = self.reads(frame, expr, "dot", &operands);
                         Value::Tensor(Tensor { id, ..acc })
                     }
                     Some(Value::Unknown(reason)) => self.unknown_call(frame, expr, reason, &args),

@@ -97,15 +97,7 @@ impl Tracer<'_> {
         }
         match (args.get(0, "ptr"), args.get(1, "offsets")) {
             (Some(Value::Scalar(pointer)), Some(Value::Tensor(offsets))) => {
-                let op = Emitted {
-                    name: "buffer_load",
-                    effect: Effect::Reads,
-                    operands: &operands,
-                    of: Type::Tensor,
-                    identity: 0,
-                    kind: Kind::Plain,
-                };
-                let id = self.emit(frame, expr, op);
+                let id = self.reads(frame, expr, "buffer_load", &operands);
                 Value::Tensor(Tensor { id, dtype: pointer.dtype.element(), ..offsets.clone() })
             }
             _ => unknown("a load of a value that is not a pointer"),
@@ -295,15 +287,7 @@ impl Tracer<'_> {
         let (dtype, shape) = (descriptor.dtype, (*descriptor.block).clone());
         let mut operands = vec![descriptor.id];
         operands.extend(self.operands(frame, expr, &args.all()));
-        let op = Emitted {
-            name: "load",
-            effect: Effect::Reads,
-            operands: &operands,
-            of: Type::Tensor,
-            identity: 0,
-            kind: Kind::Plain,
-        };
-        let id = self.emit(frame, expr, op);
+        let id = self.reads(frame, expr, "load", &operands);
         let bits = u64::from(dtype.bits.max(8));
         let tile = Tile { shape: shape.clone(), bits: dtype.bits, dtype: dtype.name };
         self.program

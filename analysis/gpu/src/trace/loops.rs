@@ -11,7 +11,7 @@ use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId};
 use super::super::language::Dtype;
 use super::super::program::{Block, Effect, Kind, Op, Type, ValueId};
 use super::value::{Registers, Scalar, Tensor, Value, unknown};
-use super::{Flow, Frame, RETURNED, Tracer, copied};
+use super::{Flow, Frame, NAMES_A_STEP, RETURNED, Tracer, copied};
 
 /// Rounds of a loop that is unrolled.
 const MOST_ROUNDS: i64 = 1024;
@@ -127,6 +127,7 @@ impl Tracer<'_> {
                 return;
             }
             if rounds == 1 {
+                work::spend(frame.names.len() as u64 / NAMES_A_STEP);
                 let bound: FxHashSet<Rc<str>> = frame.names.keys().cloned().collect();
                 self.copies_of_body(frame, target, at, (Value::Int(from), copies), body);
                 // What a body binds first ends with it, however often it goes round.

@@ -450,7 +450,7 @@ struct Frame {
     /// In [`Trace::functions`].
     function: u32,
     names: FxHashMap<Rc<str>, Value>,
-    /// Names that were assigned a number, or what may be one, without `tl.constexpr`: it is a tensor of the kernel from then on.
+    /// Of TLX: names that were assigned a number, or what may be one, without `tl.constexpr`: it is a tensor of the kernel from then on.
     plain: FxHashSet<Rc<str>>,
     /// The call in the kernel's own text through which it is followed.
     call: Option<Origin>,
@@ -458,6 +458,14 @@ struct Frame {
     is_host: bool,
     /// Loops of the kernel around, of this function's own.
     loops: u32,
+}
+
+impl Frame {
+    /// Of a text that is evaluated while the kernel is compiled.
+    fn of_host(ast: Arc<Ast>, home: Home) -> Frame {
+        let (names, plain) = Default::default();
+        Frame { ast, home, function: 0, names, plain, call: None, is_host: true, loops: 0 }
+    }
 }
 
 /// The names of a frame for another one, or for later.
@@ -492,16 +500,7 @@ fn function(ast: &Ast) -> Option<&FunctionSyntax> {
 impl Tracer<'_> {
     fn kernel(&mut self, ast: &Arc<Ast>) {
         let Some(syntax) = function(ast) else { return };
-        let mut frame = Frame {
-            ast: ast.clone(),
-            home: Home::KERNEL,
-            function: 0,
-            names: FxHashMap::default(),
-            plain: FxHashSet::default(),
-            call: None,
-            is_host: false,
-            loops: 0,
-        };
+        let mut frame = Frame { is_host: false, ..Frame::of_host(ast.clone(), Home::KERNEL) };
         let flags = LazyCell::new(|| flags(ast));
         for param in &syntax.params {
             let Some(name) = ast.name(param.name) else { continue };
@@ -688,6 +687,12 @@ impl Tracer<'_> {
         };
         self.push(op);
         result
+    }
+
+    /// An operation that reads memory, or what its operands are computed from, and gives a tensor.
+    fn reads(&mut self, frame: &Frame, at: ExprId, name: &'static str, operands: &[ValueId]) -> ValueId {
+        let (effect, of, kind) = (Effect::Reads, Type::Tensor, Kind::Plain);
+        self.emit(frame, at, Emitted { name, effect, operands, of, identity: 0, kind })
     }
 
     /// An operation that has an effect and no result.

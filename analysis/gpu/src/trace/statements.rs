@@ -122,10 +122,12 @@ impl Tracer<'_> {
         match ast.expr(target) {
             Expr::Name(name) => {
                 let name: Rc<str> = name.as_str().into();
-                match !is_constexpr && is_number(&value) {
-                    true => frame.plain.insert(name.clone()),
-                    false => frame.plain.remove(&name),
-                };
+                if self.is_tlx() {
+                    match !is_constexpr && is_number(&value) {
+                        true => frame.plain.insert(name.clone()),
+                        false => frame.plain.remove(&name),
+                    };
+                }
                 frame.names.insert(name, value);
             }
             Expr::Tuple(targets) | Expr::List(targets) => {

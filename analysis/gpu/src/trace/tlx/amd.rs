@@ -78,16 +78,8 @@ impl Tracer<'_> {
             ("amd_scheduled_mfma", _) => match args.get(2, "acc").cloned() {
                 Some(Value::Tensor(acc)) => {
                     let operands = self.operands(frame, expr, &args.all());
-                    let op = Emitted {
-                        name: "dot",
-                        effect: Effect::Reads,
-                        operands: &operands,
-                        of: Type::Tensor,
-                        identity: 0,
-                        kind: Kind::Plain,
-                    };
                     let layout = self.kept(&acc.layout);
-                    Value::Tensor(Tensor { id: self.emit(frame, expr, op), layout, ..acc })
+                    Value::Tensor(Tensor { id: self.reads(frame, expr, "dot", &operands), layout, ..acc })
                 }
                 _ => self.unknown_call(frame, expr, Reason::new("a product without an accumulator"), args),
             },

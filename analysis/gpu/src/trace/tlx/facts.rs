@@ -67,7 +67,7 @@ impl Fact {
 
 impl Tracer<'_> {
     /// Whether facts are written down.
-    pub(super) fn is_tlx(&self) -> bool {
+    pub(in crate::trace) fn is_tlx(&self) -> bool {
         self.launch.dialect == Dialect::Tlx
     }
 
@@ -148,7 +148,7 @@ impl Tracer<'_> {
             _ => None,
         };
         let reason = match of_argument {
-            Some(argument) => super::super::arguments::has_no_value(argument, "bf16"),
+            Some(argument) => super::super::arguments::has_no_value(argument, "1"),
             None => Reason::new("a condition is known at run time only"),
         };
         let reason = reason.of(&format!("`{name}` depends on a condition"));

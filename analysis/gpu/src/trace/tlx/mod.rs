@@ -21,6 +21,7 @@ use super::super::layouts::{Layout, tensor_memory_register_layout};
 use super::super::program::{Adds, BufferId, Bytes, Effect, Kind, Memory, Op, TensorProduct, Type, Use, ValueId};
 use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
 use super::super::tensor_memory::HALF;
+use super::super::tlx::SpecId;
 use super::super::tlx::storage_alias::SpecMemory;
 use super::arguments::default_layout;
 use super::calls::Args;
@@ -260,7 +261,7 @@ impl Tracer<'_> {
         let equal = self.specs.iter().find(|(other, _)| *other == said && said != Some(None) && !is_tensor);
         let equal = equal.map(|(_, first)| first.clone());
         if let Some(first) = &equal
-            && let Some(merged) = self.merged_spec(frame, expr, first)
+            && let Some(merged) = self.merged_spec(frame, expr, spec, first)
         {
             return self.with_fact(merged, Some(Fact::Spec(spec)));
         }
@@ -283,21 +284,21 @@ impl Tracer<'_> {
             && let Some(&buffer) = self.allocated.get(id)
         {
             let may_be_merged = equal.is_some() && self.launch.merges_specs.is_none();
-            self.facts.specs.push(SpecMemory { buffer, may_be_merged });
+            self.facts.specs.push(SpecMemory { spec, buffer, may_be_merged });
         }
         self.with_fact(value, Some(Fact::Spec(spec)))
     }
 
     /// A spec that is equal to a former one, which Triton 3.8 takes for the same: its operation has no effect there, and what is computed
     /// twice is computed once. Says so; `None` where it is, or may be, a spec of its own.
-    fn merged_spec(&mut self, frame: &Frame, expr: ExprId, first: &Shared) -> Option<Value> {
+    fn merged_spec(&mut self, frame: &Frame, expr: ExprId, spec: SpecId, first: &Shared) -> Option<Value> {
         if self.launch.merges_specs != Some(true) || self.uncertain > 0 {
             return None;
         }
         let message = "Triton 3.8 makes one spec of this one and an equal one above: their buffers share memory; another `buffer_size_bytes` keeps them apart";
         self.findings.push(Finding::new(Code::MergedSpecs, frame.call.unwrap_or(Origin::Expr(expr)), message));
         let buffer = *self.allocated.get(&first.id)?;
-        self.facts.specs.push(SpecMemory { buffer, may_be_merged: false });
+        self.facts.specs.push(SpecMemory { spec, buffer, may_be_merged: false });
         let (shape, dtype, layout) = ((*first.shape).clone(), first.dtype, first.layout.clone());
         let merged = self.view(frame, expr, "merged spec", first, &[], shape, dtype, layout);
         if let Value::Shared(shared) = &merged {
@@ -528,15 +529,7 @@ impl Tracer<'_> {
         match acc {
             Value::Tensor(acc) if name == "async_dot" => {
                 self.operand_in_registers(frame, expr, args);
-                let op = Emitted {
-                    name: "dot",
-                    effect: Effect::Reads,
-                    operands: &operands,
-                    of: Type::Tensor,
-                    identity: 0,
-                    kind: Kind::Plain,
-                };
-                let id = self.emit(frame, expr, op);
+                let id = self.reads(frame, expr, "dot", &operands);
                 let product = self.product_layout(id, &acc.shape, args.get(0, "A"));
                 // What is summed up has the layout of the product.
                 if matches!(self.resolved(&acc.layout), Registers::Auto(_)) {
@@ -565,16 +558,8 @@ impl Tracer<'_> {
             Value::Unknown(reason) => self.unknown_call(frame, expr, reason, args),
             _ => match product(args) {
                 Some((shape, dtype)) => {
-                    let op = Emitted {
-                        name: "dot",
-                        effect: Effect::Reads,
-                        operands: &operands,
-                        of: Type::Tensor,
-                        identity: 0,
-                        kind: Kind::Plain,
-                    };
                     self.operand_in_registers(frame, expr, args);
-                    let id = self.emit(frame, expr, op);
+                    let id = self.reads(frame, expr, "dot", &operands);
                     let layout = self.product_layout(id, &shape, args.get(0, "A"));
                     Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
                 }
