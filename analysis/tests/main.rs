@@ -6,6 +6,7 @@ mod configurations;
 mod conformance_pypto;
 mod demands;
 mod dumps;
+mod element_types;
 mod elsewhere;
 mod gpu_scenarios;
 mod launched;

@@ -80,3 +80,18 @@ tl.store(x + tl.arange(0, B), best)",
     assert_eq!(errors("n=\"i64\" x=i32 B=128 arch=sm_90", "x, n, m, B: tl.constexpr", &widened).len(), 1);
     assert_eq!(errors("n=\"i32\" x=i32 B=128 arch=sm_90", "x, n, m, B: tl.constexpr", &widened), [""; 0]);
 }
+
+/// What the body of a loop binds first ends with it, where it goes round once, too.
+#[test]
+fn a_name_of_a_loop_that_goes_round_once_is_free_again() {
+    let lines = |text: &str| text.lines().map(Value::from).collect::<Vec<_>>();
+    let twice = lines(
+        "for i in range(0, B // 128):
+    v = tl.load(x + tl.arange(0, 16))
+    tl.store(out + tl.arange(0, 16), v)
+for i in range(0, n):
+    v = tl.load(x + tl.arange(0, 32))
+    tl.store(out + tl.arange(0, 32), v)",
+    );
+    assert_eq!(errors("x=fp16 out=fp16 B=128 arch=sm_80", "x, out, n, B: tl.constexpr", &twice), [""; 0]);
+}

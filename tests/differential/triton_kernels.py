@@ -8,7 +8,7 @@ the answers; `judge.py` fills those in and compares. The same seed gives the sam
 """
 import argparse, json, os, random
 
-from plain import cells, combined, free, linked, products, rows
+from plain import cells, combined, free, linked, numbers, products, rows
 
 KINDS = {**products.KINDS, **combined.KINDS, **rows.KINDS, **free.KINDS, **linked.KINDS}
 CELLS_OF_A_KERNEL = (1, 2, 2, 3)
@@ -37,7 +37,7 @@ def write(folder, seed, count, only=None):
         if asked:
             name = f"{number:04}_{kind}"
             with open(os.path.join(folder, name + ".py"), "w") as out:
-                out.write(draft.source())
+                out.write(numbers.name_numbers(draft.source(), random.Random(f"{seed}/{number}/numbers")))
             record = dict(file=name + ".py", kernel=draft.name, language="triton", kind=kind, seed=f"{seed}/{number}", cases=asked)
             with open(os.path.join(folder, name + ".json"), "w") as out:
                 json.dump(record, out, indent=1)

@@ -207,6 +207,7 @@ impl Tracer<'_> {
         // A default may call the function that it is of.
         self.depth += 1;
         self.bind(&mut inner, function, args);
+        self.hands_on(frame, expr, function, &mut inner);
         self.body(&mut inner, &syntax.body);
         self.depth -= 1;
         self.nesting = nesting;

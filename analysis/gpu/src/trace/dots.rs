@@ -302,4 +302,103 @@ impl Tracer<'_> {
             other => other,
         })
     }
+
+    /// `tl.dot` (`TritonSemantic.dot`): what is wrong with the operands, with what they are added to, or with the type of the result.
+    pub(super) fn check_product(
+        &mut self,
+        frame: &Frame,
+        at: ExprId,
+        [left, right]: [&Tensor; 2],
+        args: &Args,
+    ) -> bool {
+        if self.launch.dialect != Dialect::Triton {
+            return false;
+        }
+        let asked = match args.named("out_dtype").or_else(|| args.positional.get(6)) {
+            Some(Value::Dtype(dtype)) => Some(*dtype),
+            _ => None,
+        };
+        let acc = match args.get(2, "acc") {
+            Some(Value::Tensor(acc)) => Some(acc),
+            _ => None,
+        };
+        let of_result = || not_added(left, right, acc, asked);
+        let Some(message) = not_multiplied(left, right, self.is_amd()).or_else(of_result) else { return false };
+        self.refuse(frame, at, Code::InvalidOperand, message);
+        true
+    }
+}
+
+/// Why the result of a product has no such type, or what it is added to has another shape or type.
+fn not_added(left: &Tensor, right: &Tensor, acc: Option<&Tensor>, asked: Option<Dtype>) -> Option<String> {
+    let is_known = |dtype: &Dtype| ![Dtype::ANY, Dtype::UNTYPED].contains(dtype);
+    let is_brief = |dtype: Dtype| dtype.name == "bfloat16";
+    let of_result = asked.or(acc.map(|acc| acc.dtype));
+    if left.dtype.is_floating() && is_known(&left.dtype) && of_result.is_some_and(is_brief) {
+        return Some(
+            "`tl.dot` gives no `bfloat16`; let it give `float32`, and cast that with `.to(tl.bfloat16)`".to_owned(),
+        );
+    }
+    let acc = acc?;
+    let mut shape = (*left.shape).clone();
+    if let (Some(last), Some(columns)) = (shape.last_mut(), right.shape.last()) {
+        *last = *columns;
+    }
+    if *acc.shape != shape {
+        return Some(format!(
+            "the result of `tl.dot` has shape {shape:?}, and is added to a tensor of shape {:?}",
+            acc.shape
+        ));
+    }
+    asked.filter(|asked| is_known(&acc.dtype) && acc.dtype != *asked).map(|asked| {
+        format!("`out_dtype` is `{asked}`, and the result of `tl.dot` is added to a tensor of `{}`", acc.dtype)
+    })
+}
+
+/// Why `tl.dot` refuses two tensors (`TritonSemantic.dot`), as far as their element types are known. `is_amd`: its compiler computes what is
+/// too small for an instruction otherwise.
+fn not_multiplied(left: &Tensor, right: &Tensor, is_amd: bool) -> Option<String> {
+    const MULTIPLIED: [&str; 6] = ["int8", "uint8", "float16", "bfloat16", "float32", "float64"];
+    let is_known = |dtype: &Dtype| ![Dtype::ANY, Dtype::UNTYPED].contains(dtype);
+    let is_multiplied = |dtype: &Dtype| dtype.is_float8() || MULTIPLIED.contains(&dtype.name);
+    let (one, two) = (left.dtype, right.dtype);
+    if let Some(other) = [one, two].iter().filter(|it| is_known(it)).find(|it| !is_multiplied(it)) {
+        return Some(format!("`tl.dot` cannot multiply elements of type `{other}`"));
+    }
+    let are_float8 = one.is_float8() && two.is_float8();
+    if is_known(&one) && is_known(&two) && one != two && !are_float8 {
+        return Some(format!(
+            "both operands of `tl.dot` must have the same element type, but got `{one}` and `{two}`; cast one of them with `.to(…)`"
+        ));
+    }
+    let (ranks, are_ranks) = ((left.shape.len(), right.shape.len()), [(2, 2), (3, 3)]);
+    if !are_ranks.contains(&ranks) {
+        return Some(format!(
+            "the operands of `tl.dot` must both have 2 dimensions, or both 3, but have {} and {}",
+            ranks.0, ranks.1
+        ));
+    }
+    let (columns, rows) = (left.shape.last()?, right.shape.iter().rev().nth(1)?);
+    if columns != rows {
+        return Some(format!(
+            "the left operand of `tl.dot` has {columns} columns and the right one {rows} rows, which must be equal"
+        ));
+    }
+    if one.name == "uint8" {
+        return Some("`tl.dot` multiplies no `uint8`, only `int8`".to_owned());
+    }
+    let least = least_sum(one.bits);
+    (is_known(&one) && !is_amd && *columns < least)
+        .then(|| format!("`tl.dot` sums over at least {least} elements of type `{one}`, but K is {columns} here"))
+}
+
+/// Elements that a product sums over at least on NVIDIA's devices (`min_dot_size` in `third_party/nvidia/backend/compiler.py`). Rows and columns may
+/// be as few as one likes.
+fn least_sum(bits: u32) -> u64 {
+    match bits {
+        8 => 32,
+        64 => 4,
+        32 => 8,
+        _ => 16,
+    }
 }

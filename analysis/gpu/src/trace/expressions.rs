@@ -55,7 +55,8 @@ impl Tracer<'_> {
                 self.unary(frame, expr, *op, &operand)
             }
             Expr::Binary { op, left, right } => {
-                let (left, right) = (self.value(frame, *left), self.value(frame, *right));
+                let values = [self.value(frame, *left), self.value(frame, *right)];
+                let [left, right] = self.held(frame, [*left, *right], values);
                 self.binary(frame, expr, *op, &left, &right)
             }
             Expr::Compare { left, rest } => {

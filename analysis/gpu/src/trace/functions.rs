@@ -260,6 +260,7 @@ impl Tracer<'_> {
         }
         if let Some(&name) = ELEMENTWISE.iter().find(|&&known| known == name) {
             self.check_math(frame, expr, name, &args);
+            let args = self.held_arguments(frame, expr, args);
             return self.each_element(frame, expr, name, &args);
         }
         if let Some(&(name, params)) = REDUCTIONS.iter().find(|(known, _)| *known == name) {
@@ -308,7 +309,10 @@ impl Tracer<'_> {
                 Some(value @ 1..=0x4000_0000) => Value::Int((value as u64).next_power_of_two() as i64),
                 _ => unknown("`next_power_of_2` of a value that is not known"),
             },
-            "where" => self.where_(frame, expr, &args),
+            "where" => {
+                let args = self.held_arguments(frame, expr, args);
+                self.where_(frame, expr, &args)
+            }
             "cast" => match (args.get(0, "input").cloned(), args.get(1, "dtype").cloned()) {
                 (Some(value), Some(dtype)) => {
                     self.tensor_method(frame, expr, &value, "to", Args { positional: vec![dtype], named: Vec::new() })

@@ -14,6 +14,7 @@ mod global_memory;
 mod layout_calls;
 mod library;
 mod loops;
+mod numbers;
 mod operators;
 mod python;
 mod reductions;
@@ -450,7 +451,7 @@ struct Frame {
     /// In [`Trace::functions`].
     function: u32,
     names: FxHashMap<Rc<str>, Value>,
-    /// Of TLX: names that were assigned a number, or what may be one, without `tl.constexpr`: it is a tensor of the kernel from then on.
+    /// Names that were assigned a number, or what may be one, without `tl.constexpr`: it is a tensor of the kernel from then on.
     plain: FxHashSet<Rc<str>>,
     /// The call in the kernel's own text through which it is followed.
     call: Option<Origin>,

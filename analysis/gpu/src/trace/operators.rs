@@ -8,7 +8,6 @@ use tilefit_syntax::ast::{BinaryOp, CompareOp, ExprId, UnaryOp};
 
 use super::super::language::Dtype;
 use super::super::program::{Effect, Kind, Type, ValueId};
-use super::statements::op_name;
 use super::value::{Opaque, Registers, Scalar, Tensor, Value, unknown};
 use super::{Dialect, Emitted, Frame, Tracer, identity};
 
@@ -418,10 +417,11 @@ impl Tracer<'_> {
                 Some(before) => wider(before, dtype),
             });
         }
-        let has_float = values.iter().any(|value| matches!(value, Value::Float(_)));
+        let floats = values.iter().filter(|value| matches!(value, Value::Float(_)));
+        let of_float = floats.map(|value| self.number_type(value)).max_by_key(|dtype| dtype.bits);
         match found {
-            Some(dtype) if has_float && !dtype.is_floating() && !dtype.is_pointer() && dtype != Dtype::ANY => {
-                Dtype::named("float32")
+            Some(dtype) if !dtype.is_floating() && !dtype.is_pointer() && dtype != Dtype::ANY => {
+                of_float.unwrap_or(dtype)
             }
             Some(dtype) => dtype,
             None => values.first().map_or(Dtype::named("int32"), |value| self.number_type(value)),
@@ -609,4 +609,23 @@ pub(super) fn first_unknown(values: &[Value]) -> Option<Reason> {
         Value::Unknown(reason) | Value::Opaque(Opaque { reason: Some(reason), .. }) => Some(reason.clone()),
         _ => None,
     })
+}
+
+/// What the operators of [`Stmt::AugAssign`] and [`Expr::Binary`] are called in a program.
+fn op_name(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "add",
+        BinaryOp::Sub => "sub",
+        BinaryOp::Mul => "mul",
+        BinaryOp::MatMul => "dot",
+        BinaryOp::Div => "div",
+        BinaryOp::FloorDiv => "floordiv",
+        BinaryOp::Mod => "mod",
+        BinaryOp::Pow => "pow",
+        BinaryOp::Shl => "shl",
+        BinaryOp::Shr => "shr",
+        BinaryOp::BitAnd => "and",
+        BinaryOp::BitOr => "or",
+        BinaryOp::BitXor => "xor",
+    }
 }

@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use tilefit_python::finding::{Origin, Reason, Remedy};
 use tilefit_python::work;
-use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
 
-use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::program::{Block, Effect, Kind, Op, Type, ValueId};
+use super::numbers::is_number;
 use super::value::{Function, Registers, Scalar, Shared, Tensor, Value, unknown};
-use super::{Emitted, Flow, Frame, RETURNED, Tracer, copied, identity};
+use super::{Flow, Frame, RETURNED, Tracer, copied};
 
 impl Tracer<'_> {
     pub(super) fn body(&mut self, frame: &mut Frame, body: &[StmtId]) -> Flow {
@@ -56,6 +56,7 @@ impl Tracer<'_> {
             Stmt::AugAssign { target, op, value } => {
                 let before = self.value(frame, *target);
                 let with = self.value(frame, *value);
+                let [before, with] = self.held(frame, [*target, *value], [before, with]);
                 let value = self.binary(frame, *value, *op, &before, &with);
                 self.assign(frame, *target, value, false);
                 Flow::Next
@@ -122,12 +123,10 @@ impl Tracer<'_> {
         match ast.expr(target) {
             Expr::Name(name) => {
                 let name: Rc<str> = name.as_str().into();
-                if self.is_tlx() {
-                    match !is_constexpr && is_number(&value) {
-                        true => frame.plain.insert(name.clone()),
-                        false => frame.plain.remove(&name),
-                    };
-                }
+                match !is_constexpr && is_number(&value) {
+                    true => frame.plain.insert(name.clone()),
+                    false => frame.plain.remove(&name),
+                };
                 frame.names.insert(name, value);
             }
             Expr::Tuple(targets) | Expr::List(targets) => {
@@ -349,58 +348,6 @@ impl Tracer<'_> {
         touches
     }
 
-    /// A value as the kernel computes it: numbers become operations. `deep`: those in tuples and records too.
-    pub(super) fn computed(&mut self, frame: &Frame, at: ExprId, value: &Value, deep: bool) -> Value {
-        match value {
-            Value::Int(_) | Value::Bool(_) | Value::Float(_) => {
-                let dtype = self.number_type(value);
-                let id = self.constant(frame, at, value);
-                Value::Scalar(Scalar { id, dtype })
-            }
-            Value::Tuple(values) if deep => {
-                let values: Vec<_> = values.iter().map(|value| self.computed(frame, at, value, deep)).collect();
-                Value::tuple(values)
-            }
-            Value::Record(record) => {
-                let mut fields = record.fields.to_vec();
-                for (_, field) in &mut fields {
-                    *field = self.computed(frame, at, field, deep);
-                }
-                Value::record(record.class.clone(), fields)
-            }
-            _ => value.clone(),
-        }
-    }
-
-    pub(super) fn number_type(&self, value: &Value) -> Dtype {
-        Dtype::named(match value {
-            Value::Bool(_) => "int1",
-            Value::Float(_) => "float32",
-            Value::Int(value) if i32::try_from(*value).is_err() => "int64",
-            _ => "int32",
-        })
-    }
-
-    pub(super) fn constant(&mut self, frame: &Frame, at: ExprId, value: &Value) -> ValueId {
-        let bits = self.number_type(value).bits;
-        let number = match value {
-            Value::Float(value) => value.to_bits(),
-            Value::Bool(value) => u64::from(*value),
-            _ => value.int().unwrap_or_default() as u64,
-        };
-        let op = Emitted {
-            name: "constant",
-            effect: Effect::None,
-            operands: &[],
-            of: Type::Scalar { bits },
-            identity: identity((bits, number)),
-            kind: Kind::Constant,
-        };
-        let id = self.emit(frame, at, op);
-        self.note_axes(id, value.int().map(AxisInfo::constant));
-        id
-    }
-
     /// Results of the kernel that values are, those that are known as constants.
     pub(super) fn operands(&mut self, frame: &Frame, at: ExprId, values: &[Value]) -> Vec<ValueId> {
         let mut operands = Vec::new();
@@ -430,14 +377,6 @@ fn named(frame: &Frame, target: ExprId) -> Option<(Rc<str>, Option<Origin>)> {
         _ => return None,
     };
     Some((name.into(), frame.call.is_none().then_some(Origin::Expr(target))))
-}
-
-/// A number, or what may be one: where it is assigned without `tl.constexpr`, it is a tensor.
-fn is_number(value: &Value) -> bool {
-    matches!(
-        value,
-        Value::Int(_) | Value::Bool(_) | Value::Float(_) | Value::Scalar(_) | Value::Tensor(_) | Value::Unknown(_)
-    )
 }
 
 fn shape(value: &Value) -> Option<&[u64]> {
@@ -476,24 +415,5 @@ pub(super) fn same(one: &Value, two: &Value) -> bool {
         (Value::Shared(Shared { shape: one, .. }), Value::Shared(Shared { shape: two, .. })) => one == two,
         _ if !of_one.is_empty() => std::mem::discriminant(one) == std::mem::discriminant(two),
         _ => std::mem::discriminant(one) == std::mem::discriminant(two) && one.equals(two).unwrap_or(true),
-    }
-}
-
-/// What the operators of [`Stmt::AugAssign`] and [`Expr::Binary`] are called in a program.
-pub(super) fn op_name(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => "add",
-        BinaryOp::Sub => "sub",
-        BinaryOp::Mul => "mul",
-        BinaryOp::MatMul => "dot",
-        BinaryOp::Div => "div",
-        BinaryOp::FloorDiv => "floordiv",
-        BinaryOp::Mod => "mod",
-        BinaryOp::Pow => "pow",
-        BinaryOp::Shl => "shl",
-        BinaryOp::Shr => "shr",
-        BinaryOp::BitAnd => "and",
-        BinaryOp::BitOr => "or",
-        BinaryOp::BitXor => "xor",
     }
 }

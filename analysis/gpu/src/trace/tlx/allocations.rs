@@ -11,8 +11,7 @@ use super::super::super::tlx::language::Storage;
 use super::super::calls::Args;
 use super::super::value::Value;
 use super::super::{Frame, Tracer};
-use super::facts::{Fact, given, written};
-use super::views::View;
+use super::facts::{Fact, View, given, type_of, written};
 
 const NUM: &str = "`num` must be a constexpr without introducing any `ast.Assign` nodes";
 const NUM_BARRIERS: &str = "the number of barriers must be a constexpr";
@@ -321,16 +320,5 @@ impl Tracer<'_> {
         ] {
             self.add_words(frame, expr, (format!("{name}.{part}"), name_at), kind, stages.clone());
         }
-    }
-}
-
-/// The element type that an argument is.
-pub(super) fn type_of(value: Option<&Value>) -> Known<Dtype> {
-    match value {
-        Some(Value::Dtype(dtype)) => Ok(*dtype),
-        Some(Value::Language(name)) => Err(Reason::new(format!("`tl.{name}` is not a constant that tilefit knows"))),
-        Some(Value::Unknown(reason)) => Err(reason.clone()),
-        Some(_) => Err(Reason::new("the element type is not a `tl.dtype`")),
-        None => Err(Reason::new("the element type is missing")),
     }
 }

@@ -8,13 +8,12 @@ use tilefit_syntax::ast::{Arg, Expr, ExprId, FloatBits};
 
 use super::super::super::language::Dtype;
 use super::super::super::program::{Type, ValueId};
-use super::super::super::tlx::kernel::{BufferId, GroupId, Kernel, Local, SpecId};
+use super::super::super::tlx::kernel::{BufferId, GroupId, Kernel, Known, Local, SpecId};
 use super::super::super::tlx::language::Storage;
 use super::super::super::tlx::storage_alias::SpecMemory;
 use super::super::calls::Args;
 use super::super::value::{Opaque, Value};
 use super::super::{Dialect, Frame, Tracer};
-use super::views::View;
 
 /// Buffers that one name may be bound to, by conditions that are not known.
 const MOST_ALTERNATIVES: usize = 8;
@@ -62,6 +61,45 @@ impl Fact {
             Fact::Buffers(views) if views.len() == 1 => views[0].extents(),
             _ => None,
         }
+    }
+}
+
+/// A buffer, or a view of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::trace) struct View {
+    pub(super) buffer: BufferId,
+    /// `None` for all of it.
+    pub(super) form: Option<Form>,
+}
+
+impl View {
+    /// Extents of the memory descriptor, where they are known and it is no whole buffer.
+    pub(super) fn extents(&self) -> Option<Vec<u64>> {
+        self.form.as_ref()?.extents.clone().ok()
+    }
+}
+
+/// What a view looks like.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::trace) struct Form {
+    /// Extents of the memory descriptor, with the number of buffers in front where none was chosen.
+    pub(super) extents: Known<Vec<u64>>,
+    pub(super) dtype: Known<Dtype>,
+    /// The first extent counts the buffers of the allocation, each as large as it was allocated.
+    pub(super) counts_buffers: bool,
+    /// A part of its buffer.
+    pub(super) is_slice: bool,
+}
+
+impl Form {
+    /// Dimensions of one buffer.
+    pub(super) fn rank(&self) -> Option<usize> {
+        Some(self.extents.as_ref().ok()?.len() - usize::from(self.counts_buffers))
+    }
+
+    pub(super) fn bits(&self) -> Option<u64> {
+        let (extents, dtype) = (self.extents.as_ref().ok()?, self.dtype.as_ref().ok()?);
+        extents.iter().try_fold(u64::from(dtype.bits), |bits, extent| bits.checked_mul(*extent))
     }
 }
 
@@ -295,39 +333,6 @@ impl Tracer<'_> {
         }
     }
 
-    /// True if the value of an expression comes from a number that was assigned without `tl.constexpr`: it is a tensor from then on.
-    pub(super) fn mentions_tensor(&self, frame: &Frame, expr: ExprId) -> bool {
-        let ast = &frame.ast;
-        match ast.expr(expr) {
-            Expr::Name(name) => frame.plain.contains(name.as_str()),
-            Expr::Unary { operand, .. } => self.mentions_tensor(frame, *operand),
-            Expr::Binary { left, right, .. } | Expr::Bool2 { left, right, .. } => {
-                self.mentions_tensor(frame, *left) || self.mentions_tensor(frame, *right)
-            }
-            Expr::Compare { left, rest } => {
-                self.mentions_tensor(frame, *left) || rest.iter().any(|(_, right)| self.mentions_tensor(frame, *right))
-            }
-            Expr::Call { func, args } => {
-                let any = || args.iter().any(|arg| self.mentions_tensor(frame, arg.value));
-                match ast.name(*func) {
-                    // Triton takes these of Python for its own.
-                    Some("min" | "max") => any(),
-                    _ => match self.function_of_language(frame, *func).as_deref() {
-                        Some("load" | "program_id" | "num_programs" | "thread_id") => true,
-                        Some("cdiv") => any(),
-                        _ => false,
-                    },
-                }
-            }
-            _ => false,
-        }
-    }
-
-    fn function_of_language(&self, frame: &Frame, func: ExprId) -> Option<String> {
-        let path = frame.ast.dotted(func).filter(|path| !frame.names.contains_key(path[0]))?;
-        Some(super::super::language_path(&self.environment.canonical(frame.home, &path)?))
-    }
-
     /// A value as Python names its type in an error.
     pub(super) fn type_name(&self, value: &Value) -> &'static str {
         match (self.fact(value), value) {
@@ -400,4 +405,15 @@ fn constant(value: &Value) -> Option<Constant> {
         Value::Unknown(reason) => Constant::Unknown(reason.clone()),
         _ => return None,
     })
+}
+
+/// The element type that an argument is.
+pub(super) fn type_of(value: Option<&Value>) -> Known<Dtype> {
+    match value {
+        Some(Value::Dtype(dtype)) => Ok(*dtype),
+        Some(Value::Language(name)) => Err(Reason::new(format!("`tl.{name}` is not a constant that tilefit knows"))),
+        Some(Value::Unknown(reason)) => Err(reason.clone()),
+        Some(_) => Err(Reason::new("the element type is not a `tl.dtype`")),
+        None => Err(Reason::new("the element type is missing")),
+    }
 }

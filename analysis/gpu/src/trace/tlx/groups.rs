@@ -9,8 +9,7 @@ use super::super::super::tlx::language::Storage;
 use super::super::calls::Args;
 use super::super::value::Value;
 use super::super::{Frame, Tracer};
-use super::facts::Fact;
-use super::views::View;
+use super::facts::{Fact, View};
 
 const AT_RUN_TIME: &str = "a condition is known at run time only";
 

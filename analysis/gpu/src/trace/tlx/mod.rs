@@ -27,9 +27,8 @@ use super::arguments::default_layout;
 use super::calls::Args;
 use super::value::{Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
 use super::{Emitted, Frame, Made, Tracer, identity};
-use facts::Fact;
 pub(super) use facts::Facts;
-use views::View;
+use facts::{Fact, View};
 
 /// Functions that do something to memory or to the order of things, and give nothing.
 const EFFECTS: [&str; 38] = [

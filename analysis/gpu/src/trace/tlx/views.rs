@@ -13,47 +13,7 @@ use super::super::super::tlx::language::Storage;
 use super::super::calls::Args;
 use super::super::value::Value;
 use super::super::{Frame, Tracer};
-use super::allocations::type_of;
-use super::facts::{Fact, given, written};
-
-/// A buffer, or a view of it.
-#[derive(Debug, Clone, PartialEq)]
-pub(in crate::trace) struct View {
-    pub(super) buffer: BufferId,
-    /// `None` for all of it.
-    pub(super) form: Option<Form>,
-}
-
-impl View {
-    /// Extents of the memory descriptor, where they are known and it is no whole buffer.
-    pub(super) fn extents(&self) -> Option<Vec<u64>> {
-        self.form.as_ref()?.extents.clone().ok()
-    }
-}
-
-/// What a view looks like.
-#[derive(Debug, Clone, PartialEq)]
-pub(in crate::trace) struct Form {
-    /// Extents of the memory descriptor, with the number of buffers in front where none was chosen.
-    extents: Known<Vec<u64>>,
-    dtype: Known<Dtype>,
-    /// The first extent counts the buffers of the allocation, each as large as it was allocated.
-    counts_buffers: bool,
-    /// A part of its buffer.
-    is_slice: bool,
-}
-
-impl Form {
-    /// Dimensions of one buffer.
-    fn rank(&self) -> Option<usize> {
-        Some(self.extents.as_ref().ok()?.len() - usize::from(self.counts_buffers))
-    }
-
-    fn bits(&self) -> Option<u64> {
-        let (extents, dtype) = (self.extents.as_ref().ok()?, self.dtype.as_ref().ok()?);
-        extents.iter().try_fold(u64::from(dtype.bits), |bits, extent| bits.checked_mul(*extent))
-    }
-}
+use super::facts::{Fact, Form, View, given, type_of, written};
 
 /// A view before it is applied: to the buffer of that number, which looks like that.
 type Follow<'f> = &'f mut dyn FnMut(&mut Tracer<'_>, BufferId, Form) -> Form;
