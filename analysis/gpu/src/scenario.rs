@@ -71,7 +71,10 @@ impl Scenario {
     pub fn parse(text: &str) -> Scenario {
         let mut scenario = Scenario::default();
         for (name, value) in words(text).filter_map(|word| word.split_once('=')) {
-            if !scenario.set_option(name, value) {
+            // A kernel may have an argument of that name (`target=i64`).
+            let is_word = matches!(name, "arch" | "target") && !bare(value).is_empty();
+            let is_no_device = is_word && Arch::from_name(bare(value)).is_none();
+            if is_no_device || !scenario.set_option(name, value) {
                 scenario.set(name, value, COMMENT);
             }
         }
@@ -80,7 +83,7 @@ impl Scenario {
 
     /// Sets what a kernel is compiled for, or how; false for names that are parameters.
     fn set_option(&mut self, name: &str, value: &str) -> bool {
-        let text = unquoted(value).unwrap_or(value).trim();
+        let text = bare(value);
         match name {
             "arch" | "target" => self.arch = Arch::from_name(text),
             "triton" => self.compiler = Compiler::from_name(text),
@@ -313,6 +316,11 @@ fn end_of_word(text: &str) -> usize {
     }
     // A bracket or a quote that is never closed spoils its own word only.
     if quote.is_some() || depth > 0 { text.find([' ', '\t']).unwrap_or(text.len()) } else { text.len() }
+}
+
+/// The text of an option, quoted or not.
+fn bare(value: &str) -> &str {
+    unquoted(value).unwrap_or(value).trim()
 }
 
 fn unquoted(text: &str) -> Option<&str> {

@@ -40,6 +40,7 @@ pub fn slips(text: &str, kernel: &str, params: &[&str], is_read: &dyn Fn(&str) -
                             part_at += part.len() + 1;
                         }
                     }
+                    "arch" | "target" if params.contains(&name) => {}
                     _ if WORDS.contains(&name) => found.extend(not_understood(name, value, value_at)),
                     _ if params.contains(&name) || is_read(name) => {}
                     _ => found.push(no_parameter(kernel, name, name_at, params, &WORDS)),
@@ -130,5 +131,7 @@ mod tests {
             "#]],
         );
         check("# tilefit: arch=", expect![[r#""#]]);
+        let found = slips("# tilefit: target=i64 arch=sm_90", "k", &["target"], &|_| false);
+        assert_eq!(found, []);
     }
 }
