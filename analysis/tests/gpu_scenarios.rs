@@ -289,3 +289,63 @@ def products(b_desc):
         "#]],
     );
 }
+
+/// A kernel whose block sizes the function below computes.
+fn launched(host: &str) -> String {
+    format!(
+        "import itertools
+import torch
+import triton
+import triton.language as tl
+
+next_power_of_2 = triton.next_power_of_2
+
+
+@triton.jit
+def copy(x, out, ROWS: tl.constexpr, COLS: tl.constexpr):
+    i = tl.arange(0, ROWS)[:, None] * COLS + tl.arange(0, COLS)[None, :]
+    tl.store(out + i, tl.trans(tl.load(x + i)).reshape(ROWS, COLS))
+
+
+{host}
+
+
+def use():
+    run(torch.ones((4096, 48), dtype=torch.float16, device=\"cuda\"), 48)
+"
+    )
+}
+
+#[test]
+fn a_while_of_the_host_is_followed() {
+    let host = "def run(x, n):
+    rows = 256
+    while rows * n > 4096:
+        rows //= 2
+    copy[(1,)](x, x, ROWS=rows, COLS=next_power_of_2(n))";
+    check(&[("copy.py", &launched(host))], expect![[""]]);
+    // Where it ends is not known.
+    let open = "def run(x, n):
+    rows = 256
+    while rows > 32:
+        if torch.cuda.memory_reserved() < 4096:
+            break
+        rows //= 2
+    copy[(1,)](x, x, ROWS=rows, COLS=64)";
+    check(&[("copy.py", &launched(open))], expect![[""]]);
+    // It waits, and has no end here.
+    let waits = "def run(x, n):
+    while True:
+        if torch.cuda.is_current_stream_capturing():
+            break
+    copy[(1,)](x, x, ROWS=64, COLS=64)";
+    check(&[("copy.py", &launched(waits))], expect![[""]]);
+}
+
+#[test]
+fn products_of_lists_are_configurations() {
+    let host = "def run(x, n):
+    for rows, cols in itertools.product([32, 64], (16, 32)):
+        copy[(1,)](x, x, ROWS=rows, COLS=cols)";
+    check(&[("copy.py", &launched(host))], expect![[""]]);
+}

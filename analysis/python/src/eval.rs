@@ -4,6 +4,7 @@ mod arithmetic;
 mod binding;
 mod builtins;
 mod choice;
+mod entries;
 mod functions;
 mod imports;
 mod methods;
@@ -13,6 +14,7 @@ mod records;
 mod standalone;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use std::cell::Cell;
 use std::fmt;
@@ -24,7 +26,7 @@ use crate::element::Dtype;
 use crate::finding::{Note, Reason};
 use crate::work;
 use arithmetic::{binary, compare, unary};
-use builtins::{builtin, is_builtin, math};
+use builtins::{builtin, is_builtin, math, product};
 
 pub use arithmetic::{floor_div, integers, truth};
 pub use binding::{
@@ -95,7 +97,7 @@ impl Constant {
             Constant::Float(value) => value.get().to_string(),
             Constant::Dtype(dtype) => format!("pl.{dtype}"),
             Constant::Str(text) => format!("\"{text}\""),
-            value => methods::text(value).unwrap_or_else(|| "an object".to_owned()),
+            value => text::text(value).unwrap_or_else(|| "an object".to_owned()),
         }
     }
 }
@@ -382,7 +384,7 @@ impl Evaluator<'_> {
             Expr::Lambda(_) => unknown("tilefit does not evaluate a lambda"),
             Expr::Other(kind) => unknown(format!("tilefit does not evaluate a {}", kind.replace('_', " "))),
             Expr::Error => unknown("the expression does not parse"),
-            Expr::Dict(pairs) if pairs.len() > methods::MOST_ENTRIES => Constant::Unknown(methods::too_many_entries()),
+            Expr::Dict(pairs) if pairs.len() > entries::MOST_ENTRIES => Constant::Unknown(entries::too_many_entries()),
             Expr::Dict(pairs) => {
                 let mut entries = Vec::with_capacity(pairs.len());
                 for &(key, value) in pairs {
@@ -397,7 +399,7 @@ impl Evaluator<'_> {
                 }
                 self.dictionary(entries.into_iter())
             }
-            Expr::Joined(parts) => self.all(parts).map_or_else(Constant::Unknown, |parts| methods::joined(&parts)),
+            Expr::Joined(parts) => self.all(parts).map_or_else(Constant::Unknown, |parts| text::joined(&parts)),
             Expr::Comprehension { element, clauses } => {
                 match self.comprehension(clauses, |inside| inside.value(*element)) {
                     Ok(elements) => Constant::List(elements.into()),
@@ -475,7 +477,7 @@ impl Evaluator<'_> {
             if let Constant::Unknown(reason) = key {
                 return Constant::Unknown(reason);
             }
-            if let Err(reason) = methods::put(&mut entries, key, value) {
+            if let Err(reason) = entries::put(&mut entries, key, value) {
                 return Constant::Unknown(reason);
             }
         }
@@ -612,7 +614,7 @@ impl Evaluator<'_> {
         if let [first, _, ..] = path
             && !self.is_argument(first)
             && let Some(module) = self.scope.module(first)
-            && let Some(known) = ["math", "os", "sys"].into_iter().find(|known| *known == module)
+            && let Some(known) = ["itertools", "math", "os", "sys"].into_iter().find(|known| *known == module)
         {
             *first = known;
         }
@@ -676,6 +678,14 @@ impl Evaluator<'_> {
                 Ok(values) => math(name, &values),
                 Err(reason) => Constant::Unknown(reason),
             },
+            ["itertools", "product"] => match self.positional(args) {
+                Ok(values) => {
+                    let made = product(&values);
+                    self.count(held(&made));
+                    made
+                }
+                Err(reason) => Constant::Unknown(reason),
+            },
             // `buf.get_byte()` of a dtype that is bound to a name.
             [name, "get_byte"] => match self.name(name) {
                 Constant::Dtype(dtype) => Constant::Int(dtype.get_byte() as i64),
@@ -735,7 +745,7 @@ impl Evaluator<'_> {
     fn call_out_of_table(&self, table: ExprId, key: ExprId, args: &[Arg]) -> Constant {
         let functions = match (self.value(table), self.value(key)) {
             (Constant::Dict(pairs), Constant::Unknown(_)) => pairs.into_iter().map(|(_, value)| value).collect(),
-            (Constant::Dict(pairs), key) => methods::entry(&pairs, &key).into_iter().collect::<Vec<_>>(),
+            (Constant::Dict(pairs), key) => entries::entry(&pairs, &key).into_iter().collect::<Vec<_>>(),
             _ => Vec::new(),
         };
         for function in functions {
@@ -931,4 +941,13 @@ impl Weighed for Constant {
             _ => 0,
         }
     }
+}
+
+/// The dotted name of a decorator, whether it is called or not.
+fn decorator_name(ast: &Ast, decorator: ExprId) -> Vec<&str> {
+    let name = match ast.expr(decorator) {
+        Expr::Call { func, .. } => *func,
+        _ => decorator,
+    };
+    ast.dotted(name).unwrap_or_default()
 }

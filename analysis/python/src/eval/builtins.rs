@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use tilefit_syntax::ast::{BinaryOp, FloatBits};
 
 use super::arithmetic::{binary, int, number, truth};
-use super::{Constant, LONGEST, methods, unknown};
+use super::{Constant, LONGEST, text, unknown};
 
 const BUILTINS: [&str; 19] = [
     "abs",
@@ -51,10 +51,10 @@ pub(super) fn builtin(name: &str, values: &[Constant]) -> Option<Constant> {
             let pairs = (0..).zip(elements).map(|(at, element)| Constant::Tuple([Constant::Int(at), element].into()));
             Constant::List(pairs.collect())
         }),
-        ("zip", [first, second]) => sequence(first).zip(sequence(second)).map(|(first, second)| {
-            Constant::List(
-                first.into_iter().zip(second).map(|(one, other)| Constant::Tuple([one, other].into())).collect(),
-            )
+        ("zip", values) => values.iter().map(sequence).collect::<Option<Vec<_>>>().map(|lists| {
+            let shortest = lists.iter().map(Vec::len).min().unwrap_or_default();
+            let row = |at: usize| Constant::Tuple(lists.iter().map(|list| list[at].clone()).collect());
+            Constant::List((0..shortest).map(row).collect())
         }),
         ("reversed", [value]) => sequence(value).map(|elements| Constant::List(elements.into_iter().rev().collect())),
         ("any" | "all", [value]) => sequence(value).and_then(|elements| {
@@ -62,7 +62,7 @@ pub(super) fn builtin(name: &str, values: &[Constant]) -> Option<Constant> {
             truths.map(|truths| Constant::Bool(truths.contains(&(name == "any")) == (name == "any")))
         }),
         ("int", [Constant::Str(text)]) => text.trim().replace('_', "").parse().ok().map(Constant::Int),
-        ("str", [value]) => methods::text(value).map(Constant::Str),
+        ("str", [value]) => text::text(value).map(Constant::Str),
         ("list", [value]) => sequence(value).map(|parts| Constant::List(parts.into())),
         ("tuple", [value]) => sequence(value).map(|parts| Constant::Tuple(parts.into())),
         ("sum", [value]) => sequence(value)
@@ -126,6 +126,22 @@ fn range(values: &[Constant]) -> Option<Vec<Constant>> {
         at = at.checked_add(step)?;
     }
     Some(elements)
+}
+
+/// `itertools.product`
+pub(super) fn product(values: &[Constant]) -> Constant {
+    let mut rows = vec![Vec::new()];
+    for value in values {
+        let (Constant::List(elements) | Constant::Tuple(elements)) = value else {
+            return unknown("`itertools.product` of an unknown value");
+        };
+        if rows.len().saturating_mul(elements.len()) > LONGEST {
+            return unknown(format!("`itertools.product` with more than {LONGEST} rows"));
+        }
+        let longer = |row: &Vec<Constant>, element: &Constant| [row.as_slice(), std::slice::from_ref(element)].concat();
+        rows = rows.iter().flat_map(|row| elements.iter().map(move |element| longer(row, element))).collect();
+    }
+    Constant::List(rows.into_iter().map(|row| Constant::Tuple(row.into())).collect())
 }
 
 pub(super) fn math(name: &str, values: &[Constant]) -> Constant {

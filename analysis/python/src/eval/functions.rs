@@ -9,14 +9,16 @@ use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param, ParamKind, St
 use super::arithmetic::binary;
 use super::builtins::is_builtin;
 use super::{
-    Argument, Constant, Evaluator, Scope, VALUES_A_CALL, Weighed, asks_for_program, choice, held, methods, records,
-    split, unknown,
+    Argument, Constant, Evaluator, Scope, VALUES_A_CALL, Weighed, asks_for_program, choice, decorator_name, entries,
+    held, split, unknown,
 };
 use crate::finding::Reason;
 use crate::work;
 
 /// Statements that an expression may run through the functions that it calls. Longer runs count as unknown.
 const LONGEST_RUN: u32 = 20_000;
+/// Rounds of a `while` that are followed where statements may be passed over: one that waits for something has no end here.
+const MOST_ROUNDS: usize = 64;
 /// Locals that are copied in the time of a step, and those that are passed on the way to one.
 const LOCALS_COPIED_A_STEP: u64 = 4;
 pub(super) const LOCALS_A_STEP: u64 = 64;
@@ -31,7 +33,7 @@ pub(super) fn call(caller: &Evaluator, name: &str, args: &[Arg]) -> Constant {
     let defining_scope = defining_scope.as_deref().unwrap_or(caller.scope);
     let Some(function) = function(&source.ast) else { return unknown(format!("`{name}` is not a function")) };
     let only_caches =
-        |&decorator: &ExprId| matches!(records::names(&source.ast, decorator).last(), Some(&("cache" | "lru_cache")));
+        |&decorator: &ExprId| matches!(decorator_name(&source.ast, decorator).last(), Some(&("cache" | "lru_cache")));
     if !function.decorators.iter().all(only_caches) {
         return unknown(format!("calls `{name}`, which has a decorator"));
     }
@@ -269,8 +271,18 @@ struct Run<'e> {
     lenient: bool,
     /// What is returned under conditions that are not known.
     returns: Vec<Constant>,
+    /// The locals where a `break` under such a condition leaves the loop that runs, and a `continue` its round.
+    left: Left,
     /// Which lists the text of the part that runs hands on.
     handed_on: RefCell<FxHashMap<String, bool>>,
+}
+
+type Locals = Vec<(String, Constant)>;
+
+#[derive(Default)]
+struct Left {
+    breaks: Vec<Locals>,
+    continues: Vec<Locals>,
 }
 
 /// How a statement ends.
@@ -304,11 +316,15 @@ fn either(one: Constant, other: Constant, scope: &dyn Scope) -> Constant {
     })
 }
 
+fn one_or_other(one: &Constant, other: &Constant, scope: &dyn Scope) -> Constant {
+    either(one.clone(), other.clone(), scope)
+}
+
 impl<'e> Run<'e> {
     /// One that has not begun.
     fn of(evaluator: Evaluator<'e>, lenient: bool) -> Self {
         let handed_on = RefCell::default();
-        Self { evaluator, locals: Vec::new(), held: 0, lenient, returns: Vec::new(), handed_on }
+        Self { evaluator, locals: Vec::new(), held: 0, lenient, returns: Vec::new(), left: Left::default(), handed_on }
     }
 
     fn within(&self) -> Evaluator<'_> {
@@ -390,40 +406,11 @@ impl<'e> Run<'e> {
                 }
                 Err(reason) => return Err(reason),
             },
-            Stmt::While { body, .. } if self.lenient => self.perhaps(body)?,
             Stmt::While { condition, body, or_else } => {
-                while self.within().condition(*condition)? {
-                    match self.body(body)? {
-                        Flow::Break => return Ok(Flow::Next),
-                        Flow::Return(value) => return Ok(Flow::Return(value)),
-                        Flow::Ends => return Ok(Flow::Ends),
-                        Flow::Next | Flow::Continue => {}
-                    }
-                }
-                return self.body(or_else);
+                return self.looped(or_else, |run| run.while_rounds(*condition, body));
             }
             Stmt::For { target, iter, body, or_else } => {
-                let items = match self.within().items(*iter) {
-                    Ok(items) => items,
-                    Err(reason) if self.lenient => {
-                        self.forget_target(*target, &reason);
-                        self.perhaps(body)?;
-                        return Ok(Flow::Next);
-                    }
-                    Err(reason) => return Err(reason),
-                };
-                for item in items {
-                    for (name, value) in self.within().bound(*target, item)? {
-                        self.bind(&name, value);
-                    }
-                    match self.body(body)? {
-                        Flow::Break => return Ok(Flow::Next),
-                        Flow::Return(value) => return Ok(Flow::Return(value)),
-                        Flow::Ends => return Ok(Flow::Ends),
-                        Flow::Next | Flow::Continue => {}
-                    }
-                }
-                return self.body(or_else);
+                return self.looped(or_else, |run| run.for_rounds(*target, *iter, body));
             }
             Stmt::Expr(expr) if self.lenient && self.never_returns(*expr) => {
                 return Ok(Flow::Ends);
@@ -464,10 +451,115 @@ impl<'e> Run<'e> {
         ast.dotted(*func).is_some_and(|path| self.evaluator.scope.ends(&path))
     }
 
+    /// Runs the rounds of a loop, and what follows them.
+    fn looped(
+        &mut self,
+        or_else: &[StmtId],
+        rounds: impl FnOnce(&mut Self) -> Result<Flow, Reason>,
+    ) -> Result<Flow, Reason> {
+        let around = std::mem::take(&mut self.left);
+        let ended = rounds(self);
+        let left = std::mem::replace(&mut self.left, around);
+        let flow = match ended? {
+            Flow::Break => Flow::Next,
+            Flow::Next => self.body(or_else)?,
+            leaves => leaves,
+        };
+        Ok(self.met(flow, left.breaks))
+    }
+
+    fn while_rounds(&mut self, condition: ExprId, body: &[StmtId]) -> Result<Flow, Reason> {
+        let mut rounds = 0;
+        loop {
+            match self.within().condition(condition) {
+                Ok(true) if !self.lenient || rounds < MOST_ROUNDS => rounds += 1,
+                Ok(false) => return Ok(Flow::Next),
+                Err(reason) if !self.lenient => return Err(reason),
+                Ok(true) | Err(_) => {
+                    self.perhaps(body)?;
+                    return Ok(Flow::Break);
+                }
+            }
+            match self.round(body)? {
+                Flow::Next => {}
+                ended => return Ok(ended),
+            }
+        }
+    }
+
+    fn for_rounds(&mut self, target: ExprId, iter: ExprId, body: &[StmtId]) -> Result<Flow, Reason> {
+        let items = match self.within().items(iter) {
+            Ok(items) => items,
+            Err(reason) if self.lenient => {
+                self.forget_target(target, &reason);
+                self.perhaps(body)?;
+                return Ok(Flow::Break);
+            }
+            Err(reason) => return Err(reason),
+        };
+        for item in items {
+            for (name, value) in self.within().bound(target, item)? {
+                self.bind(&name, value);
+            }
+            match self.round(body)? {
+                Flow::Next => {}
+                ended => return Ok(ended),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn round(&mut self, body: &[StmtId]) -> Result<Flow, Reason> {
+        let flow = match self.body(body)? {
+            Flow::Continue => Flow::Next,
+            flow => flow,
+        };
+        let continues = std::mem::take(&mut self.left.continues);
+        Ok(self.met(flow, continues))
+    }
+
+    /// How a place is reached that statements which end so lead to, and other ways with these locals.
+    fn met(&mut self, flow: Flow, others: Vec<Locals>) -> Flow {
+        let mut others = others.into_iter();
+        if !matches!(flow, Flow::Next) {
+            let Some(locals) = others.next() else { return flow };
+            let before = std::mem::replace(&mut self.locals, locals);
+            self.leaves(flow, before);
+        }
+        others.for_each(|locals| self.join(locals, one_or_other));
+        Flow::Next
+    }
+
+    /// What is left under a condition that is not known.
+    fn leaves(&mut self, flow: Flow, locals: Locals) {
+        match flow {
+            Flow::Break => self.left.breaks.push(locals),
+            Flow::Continue => self.left.continues.push(locals),
+            Flow::Return(value) => self.returns.push(value),
+            Flow::Ends | Flow::Next => {}
+        }
+    }
+
+    /// Each local is what it is in `other`, or what it is.
+    fn join(&mut self, other: Locals, joined: impl Fn(&Constant, &Constant, &dyn Scope) -> Constant) {
+        work::spend(other.len() as u64 / LOCALS_COPIED_A_STEP);
+        for (name, value) in other {
+            match self.locals.iter_mut().find(|(local, _)| *local == name) {
+                Some((_, known)) if *known == value => {}
+                Some((_, known)) => *known = joined(&value, known, self.evaluator.scope),
+                None => self.locals.push((name, value)),
+            }
+        }
+    }
+
     /// Runs statements that may not run: what they assign is not known after them.
     fn perhaps(&mut self, body: &[StmtId]) -> Result<(), Reason> {
-        if let Flow::Return(value) = self.body(body)? {
-            self.returns.push(value);
+        match self.body(body)? {
+            Flow::Next => {}
+            flow => {
+                let locals = self.locals.clone();
+                self.leaves(flow, locals);
+            }
         }
         self.forget(body);
         Ok(())
@@ -480,34 +572,40 @@ impl<'e> Run<'e> {
         let first = self.body(one)?;
         let after_first = std::mem::replace(&mut self.locals, before);
         let second = self.body(other)?;
-        let leaves = |flow: &Flow| matches!(flow, Flow::Return(_) | Flow::Ends);
-        match (leaves(&first), leaves(&second)) {
-            (true, true) => {
-                // Nothing runs behind it.
-                return Ok(match (first, second) {
-                    (Flow::Return(one), Flow::Return(other)) => Flow::Return(either(one, other, self.evaluator.scope)),
-                    (Flow::Return(value), _) | (_, Flow::Return(value)) => Flow::Return(value),
-                    _ => Flow::Ends,
-                });
+        Ok(self.behind((first, after_first), second, one_or_other))
+    }
+
+    /// What follows a branch whose first body ends so with these locals, and the second one so with those that are there. `joined`: a value that is one
+    /// thing behind the first and another one behind the second.
+    fn behind(
+        &mut self,
+        (first, after_first): (Flow, Locals),
+        second: Flow,
+        joined: impl Fn(&Constant, &Constant, &dyn Scope) -> Constant,
+    ) -> Flow {
+        match (first, second) {
+            (Flow::Return(one), Flow::Return(other)) => Flow::Return(joined(&one, &other, self.evaluator.scope)),
+            (Flow::Ends, second) => second,
+            (first, Flow::Ends) => {
+                self.locals = after_first;
+                first
             }
-            (true, false) => {}
-            (false, true) => self.locals = after_first,
-            (false, false) => {
-                for (name, value) in after_first {
-                    match self.locals.iter_mut().find(|(local, _)| *local == name) {
-                        Some((_, other)) if *other == value => {}
-                        Some((_, other)) => *other = either(value, other.clone(), self.evaluator.scope),
-                        None => self.locals.push((name, value)),
-                    }
-                }
+            (first @ (Flow::Next | Flow::Break | Flow::Continue), second)
+                if std::mem::discriminant(&first) == std::mem::discriminant(&second) =>
+            {
+                self.join(after_first, joined);
+                first
+            }
+            (Flow::Next, second) => {
+                let after_second = std::mem::replace(&mut self.locals, after_first);
+                self.leaves(second, after_second);
+                Flow::Next
+            }
+            (first, second) => {
+                self.leaves(first, after_first);
+                second
             }
         }
-        for flow in [first, second] {
-            if let Flow::Return(value) = flow {
-                self.returns.push(value);
-            }
-        }
-        Ok(Flow::Next)
     }
 
     /// Runs one body in some cases and the other in the others: what they assign is then one thing or the other, by the case.
@@ -519,7 +617,7 @@ impl<'e> Run<'e> {
         other: &[StmtId],
     ) -> Result<Flow, Reason> {
         work::spend(self.locals.len() as u64 / LOCALS_COPIED_A_STEP);
-        let narrowed = |locals: &[(String, Constant)], cases: &[u32]| -> Vec<(String, Constant)> {
+        let narrowed = |locals: &[(String, Constant)], cases: &[u32]| -> Locals {
             locals.iter().map(|(name, value)| (name.clone(), choice::narrowed(value, by, cases))).collect()
         };
         let before = std::mem::take(&mut self.locals);
@@ -527,39 +625,10 @@ impl<'e> Run<'e> {
         let first = self.body(one)?;
         let after_first = std::mem::replace(&mut self.locals, narrowed(&before, &fails));
         let second = self.body(other)?;
-        let leaves = |flow: &Flow| matches!(flow, Flow::Return(_) | Flow::Ends);
-        match (leaves(&first), leaves(&second)) {
-            (true, true) => {
-                return Ok(match (first, second) {
-                    (Flow::Return(one), Flow::Return(other)) => {
-                        let joined = choice::joined((&one, &holds), (&other, &fails), by);
-                        Flow::Return(joined.unwrap_or_else(|| either(one, other, self.evaluator.scope)))
-                    }
-                    (Flow::Return(value), _) | (_, Flow::Return(value)) => Flow::Return(value),
-                    _ => Flow::Ends,
-                });
-            }
-            (true, false) => {}
-            (false, true) => self.locals = after_first,
-            (false, false) => {
-                for (name, value) in after_first {
-                    match self.locals.iter_mut().find(|(local, _)| *local == name) {
-                        Some((_, other)) if *other == value => {}
-                        Some((_, other)) => {
-                            let joined = choice::joined((&value, &holds), (other, &fails), by);
-                            *other = joined.unwrap_or_else(|| either(value, other.clone(), self.evaluator.scope));
-                        }
-                        None => self.locals.push((name, value)),
-                    }
-                }
-            }
-        }
-        for flow in [first, second] {
-            if let Flow::Return(value) = flow {
-                self.returns.push(value);
-            }
-        }
-        Ok(Flow::Next)
+        Ok(self.behind((first, after_first), second, |one, other, scope| {
+            choice::joined((one, &holds), (other, &fails), by)
+                .unwrap_or_else(|| either(one.clone(), other.clone(), scope))
+        }))
     }
 
     fn forget(&mut self, body: &[StmtId]) {
@@ -690,7 +759,7 @@ impl<'e> Run<'e> {
         let key = self.value(index);
         self.change(name, |list| match (list, key.clone()) {
             (_, Constant::Unknown(reason)) => Err(reason),
-            (Constant::Dict(pairs), key) => pairs.edit(|pairs| methods::put(pairs, key, value.clone())),
+            (Constant::Dict(pairs), key) => pairs.edit(|pairs| entries::put(pairs, key, value.clone())),
             (Constant::List(elements), Constant::Int(at)) => {
                 let at = if at < 0 { at + elements.len() as i64 } else { at };
                 let is_there = usize::try_from(at).is_ok_and(|at| elements.set(at, value.clone()));
@@ -737,7 +806,7 @@ impl<'e> Run<'e> {
         if let ([name, "update"], true) = (path.as_slice(), args.iter().any(|arg| arg.keyword.is_some())) {
             let more = self.within().made_dictionary(args);
             return self.change(name, |mapping| match (mapping, more.clone()) {
-                (Constant::Dict(pairs), Constant::Dict(more)) => methods::update(pairs, more),
+                (Constant::Dict(pairs), Constant::Dict(more)) => entries::update(pairs, more),
                 _ => Err(Reason::new("updates an unknown value")),
             });
         }
@@ -759,7 +828,7 @@ impl<'e> Run<'e> {
                 elements.edit(|elements| elements.extend(more));
                 Ok(())
             }
-            (Constant::Dict(pairs), "update", Constant::Dict(more)) => methods::update(pairs, more),
+            (Constant::Dict(pairs), "update", Constant::Dict(more)) => entries::update(pairs, more),
             _ => Err(Reason::new(format!("calls `{name}.{method}`, which tilefit does not evaluate"))),
         })
     }

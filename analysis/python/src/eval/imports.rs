@@ -70,9 +70,10 @@ impl Bindings {
                         }
                     }
                 }
-                Stmt::Assign { targets, value: Some(value), .. } if branch == Branch::Chosen => {
+                Stmt::Assign { targets, value: Some(value), .. } if branch != Branch::Perhaps => {
                     if let (Some(path), [target]) = (self.path(ast, *value), targets.as_slice())
                         && let Some(name) = ast.name(*target)
+                        && (branch == Branch::Chosen || path.starts_with("triton."))
                     {
                         self.names.insert(name.to_owned(), Bound::Path(path));
                     }

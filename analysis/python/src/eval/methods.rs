@@ -2,8 +2,8 @@
 
 use tilefit_syntax::ast::{Arg, Expr, ExprId};
 
+use super::entries::entry;
 use super::{Constant, Evaluator, LONGEST, Parts, records, unknown};
-use crate::finding::Reason;
 
 /// `object.name(args)`
 pub(super) fn call(caller: &Evaluator, object: ExprId, name: &str, args: &[Arg]) -> Constant {
@@ -102,53 +102,5 @@ fn of_list(elements: &[Constant], name: &str, values: &[Constant]) -> Option<Con
         "index" => Some(Constant::Int(elements.iter().position(|element| element == wanted)? as i64)),
         "count" => Some(Constant::Int(elements.iter().filter(|element| *element == wanted).count() as i64)),
         _ => None,
-    }
-}
-
-/// The value of a key.
-pub(super) fn entry(pairs: &[(Constant, Constant)], key: &Constant) -> Option<Constant> {
-    pairs.iter().find(|(candidate, _)| candidate == key).map(|(_, value)| value.clone())
-}
-
-/// Entries of the largest dictionary that is built: keys are compared one by one.
-pub(super) const MOST_ENTRIES: usize = 1024;
-
-/// Gives a key of a dictionary its value.
-pub(super) fn put(pairs: &mut Vec<(Constant, Constant)>, key: Constant, value: Constant) -> Result<(), Reason> {
-    match pairs.iter().position(|(candidate, _)| *candidate == key) {
-        Some(at) => pairs[at].1 = value,
-        None if pairs.len() == MOST_ENTRIES => return Err(too_many_entries()),
-        None => pairs.push((key, value)),
-    }
-    Ok(())
-}
-
-/// Gives keys of a dictionary the values that they have in another one.
-pub(super) fn update(pairs: &mut Parts<(Constant, Constant)>, more: Parts<(Constant, Constant)>) -> Result<(), Reason> {
-    pairs.edit(|pairs| more.into_iter().try_for_each(|(key, value)| put(pairs, key, value)))
-}
-
-pub(super) fn too_many_entries() -> Reason {
-    Reason::new(format!("a dictionary of more than {MOST_ENTRIES} entries"))
-}
-
-/// `str(value)`, for values whose text does not depend on Python's ways with floats.
-pub(super) fn text(value: &Constant) -> Option<String> {
-    Some(match value {
-        Constant::Str(text) => text.clone(),
-        Constant::Int(value) => value.to_string(),
-        Constant::Bool(true) => "True".to_owned(),
-        Constant::Bool(false) => "False".to_owned(),
-        Constant::None => "None".to_owned(),
-        _ => return None,
-    })
-}
-
-/// The text of an f-string.
-pub(super) fn joined(parts: &[Constant]) -> Constant {
-    let text: Option<String> = parts.iter().map(text).collect();
-    match text {
-        Some(text) if text.len() <= LONGEST => Constant::Str(text),
-        _ => unknown("an f-string of a value that is not plain"),
     }
 }

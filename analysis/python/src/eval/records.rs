@@ -5,7 +5,8 @@ use std::sync::Arc;
 use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Stmt, StmtId};
 
 use super::{
-    Argument, Assumption, Constant, Evaluator, FunctionSource, Parts, Scope, VALUES_A_CALL, Weighed, functions, unknown,
+    Argument, Assumption, Constant, Evaluator, FunctionSource, Parts, Scope, VALUES_A_CALL, Weighed, decorator_name,
+    functions, unknown,
 };
 use crate::finding::Reason;
 
@@ -162,7 +163,7 @@ fn data_class(header: &Ast) -> Option<&[StmtId]> {
         Stmt::Class { decorators, body, .. } => Some((decorators, body)),
         _ => None,
     });
-    let is_data_class = |decorator: &ExprId| names(header, *decorator).last() == Some(&"dataclass");
+    let is_data_class = |decorator: &ExprId| decorator_name(header, *decorator).last() == Some(&"dataclass");
     classes.into_iter().find(|(decorators, _)| decorators.iter().any(is_data_class)).map(|(_, body)| body.as_slice())
 }
 
@@ -177,14 +178,5 @@ fn field(header: &Ast, stmt: StmtId) -> Option<(&str, Option<ExprId>)> {
 }
 
 fn is_property(method: &Ast, function: &Function) -> bool {
-    function.decorators.iter().any(|&decorator| names(method, decorator) == ["property"])
-}
-
-/// The dotted name of a decorator, whether it is called or not.
-pub(super) fn names(ast: &Ast, decorator: ExprId) -> Vec<&str> {
-    let name = match ast.expr(decorator) {
-        tilefit_syntax::ast::Expr::Call { func, .. } => *func,
-        _ => decorator,
-    };
-    ast.dotted(name).unwrap_or_default()
+    function.decorators.iter().any(|&decorator| decorator_name(method, decorator) == ["property"])
 }

@@ -117,3 +117,29 @@ fn what_takes_long_is_unknown() {
     check("x = [[[0] * 4000] * 4000] * 4000", expect!["unknown: repeats a list"]);
     check("x = len([(a, b) for a in range(60) for b in range(60)])", expect!["Int(3600)"]);
 }
+
+#[test]
+fn loops_end_where_python_ends_them() {
+    check(
+        "
+def largest(limit):
+    block = 128
+    while block * 64 > limit:
+        block //= 2
+        if block == 16:
+            break
+    else:
+        block += 1
+    return block
+
+x = largest(4096), largest(100)",
+        expect![[""]],
+    );
+    check(
+        "
+import itertools as it
+
+x = [a * b for a, b in it.product((1, 2), [3, 4])], it.product(), list(zip([1, 2], [3, 4], [5]))",
+        expect![[""]],
+    );
+}
