@@ -11,6 +11,7 @@ mod fuzz;
 mod generated_code;
 mod guide;
 mod lsp;
+mod memory_by_example;
 mod misspelt;
 mod mutants;
 mod no_false_errors;
