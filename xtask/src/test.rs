@@ -11,6 +11,7 @@ use crate::{Workspace, book, browser, confirm, emacs, helix, mcp, neovim, releas
 pub(crate) enum Step {
     Format,
     Clippy,
+    Dependencies,
     Rust,
     Confirm,
     Mcp,
@@ -46,6 +47,7 @@ impl Step {
         match self {
             Step::Format => "formatting",
             Step::Clippy => "clippy",
+            Step::Dependencies => "dependencies",
             Step::Rust => "Rust tests",
             Step::Confirm => "confirmation",
             Step::Mcp => "agents over MCP",
@@ -65,6 +67,7 @@ impl Step {
         match self {
             Step::Format => cmd!(shell, "cargo fmt --all --check").run()?,
             Step::Clippy => cmd!(shell, "cargo clippy --workspace --all-targets -- -D warnings").run()?,
+            Step::Dependencies => return dependencies(workspace),
             Step::Rust => cmd!(shell, "cargo test --workspace --no-fail-fast").run()?,
             Step::Confirm => return confirm::test(workspace),
             Step::Mcp => return mcp::test(workspace),
@@ -79,6 +82,17 @@ impl Step {
         }
         Ok(Outcome::Passed)
     }
+}
+
+/// Licences, versions and origins of what is linked into the program (`deny.toml`).
+fn dependencies(workspace: &Workspace) -> anyhow::Result<Outcome> {
+    let shell = &workspace.shell;
+    if cmd!(shell, "cargo deny --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
+        return Ok(Outcome::Skipped("needs cargo-deny: cargo install --locked cargo-deny".to_owned()));
+    }
+    // Advisories come from the network; the release asks for them.
+    cmd!(shell, "cargo deny check licenses bans sources").run()?;
+    Ok(Outcome::Passed)
 }
 
 /// Runs the steps that are asked for, or all; true when every one passed.
