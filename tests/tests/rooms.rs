@@ -5,11 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// By room, the rooms that it uses.
+use syn::visit::{self, Visit};
+
+/// By room or file, those that it uses.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Crates whose rooms are looked at, by folder.
-const CRATES: [&str; 5] = ["analysis/packing", "analysis/python", "analysis/gpu", "analysis/pypto", "analysis"];
+/// Crates whose rooms and files are looked at, by folder.
+const CRATES: [&str; 8] = [
+    "syntax",
+    "analysis/packing",
+    "analysis/python",
+    "analysis/gpu",
+    "analysis/pypto",
+    "analysis",
+    "server/answers",
+    "server",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -26,77 +37,149 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The code of a file without comments and without its tests.
-fn code(text: &str) -> String {
-    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-    let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-    lines.fold(String::new(), |text, line| text + line + "\n")
+/// The path of a module from the root of its crate.
+type Module = Vec<String>;
+
+/// The paths that a file names, from the root of its crate. What its tests need is no need of the file.
+struct Named {
+    module: Module,
+    /// Modules in the file itself.
+    inside: usize,
+    found: Vec<Vec<String>>,
 }
 
-/// The code with `crate::` for as many `super::` as lead to the root of the crate.
-fn from_root(code: &str, depth: usize) -> String {
-    let up = "super::".repeat(depth);
-    let parts: Vec<&str> = if depth == 0 { vec![code] } else { code.split(&up).collect() };
-    let mut text = String::new();
-    for (at, part) in parts.iter().enumerate() {
-        // One `super::` more leads nowhere; one before these is a part of a longer way.
-        let joint = if at == 0 || text.ends_with("super::") { "" } else { "crate::" };
-        text = text + joint + part;
+impl Named {
+    fn add(&mut self, path: &[String]) {
+        let mut from = self.module.clone();
+        let mut rest = path;
+        match rest.first().map(String::as_str) {
+            Some("crate") => {
+                from.clear();
+                rest = &rest[1..];
+            }
+            Some("self") => rest = &rest[1..],
+            _ => {}
+        }
+        let mut up = self.inside;
+        while let Some(("super", after)) = rest.split_first().map(|(first, after)| (first.as_str(), after)) {
+            rest = after;
+            match up {
+                0 => _ = from.pop(),
+                _ => up -= 1,
+            }
+        }
+        from.extend_from_slice(rest);
+        self.found.push(from);
     }
-    text
+
+    fn add_tree(&mut self, before: &[String], tree: &syn::UseTree) {
+        let with = |name: &syn::Ident| [before, &[name.to_string()]].concat();
+        match tree {
+            syn::UseTree::Path(path) => self.add_tree(&with(&path.ident), &path.tree),
+            syn::UseTree::Name(name) => self.add(&with(&name.ident)),
+            syn::UseTree::Rename(name) => self.add(&with(&name.ident)),
+            syn::UseTree::Glob(_) => self.add(before),
+            syn::UseTree::Group(group) => group.items.iter().for_each(|item| self.add_tree(before, item)),
+        }
+    }
 }
 
-/// The first name of each path that begins with `crate::`, those of a list in braces included.
-fn used(code: &str) -> BTreeSet<String> {
-    let mut used = BTreeSet::new();
-    for rest in code.split("crate::").skip(1) {
-        let Some(list) = rest.strip_prefix('{') else {
-            used.insert(first_name(rest));
-            continue;
-        };
-        let mut depth = 0;
-        let mut at_start = true;
-        for (at, character) in list.char_indices() {
-            match character {
-                '{' => depth += 1,
-                '}' if depth == 0 => break,
-                '}' => depth -= 1,
-                ',' if depth == 0 => at_start = true,
-                _ if at_start && !character.is_whitespace() => {
-                    used.insert(first_name(&list[at..]));
-                    at_start = false;
-                }
-                _ => {}
+fn is_test(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        let of_cfg = attribute.path().is_ident("cfg");
+        of_cfg && attribute.parse_args::<syn::Path>().is_ok_and(|path| path.is_ident("test"))
+    })
+}
+
+impl<'ast> Visit<'ast> for Named {
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        if !is_test(&item.attrs) {
+            self.add_tree(&[], &item.tree);
+        }
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if !is_test(&item.attrs) {
+            self.inside += 1;
+            visit::visit_item_mod(self, item);
+            self.inside -= 1;
+        }
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        if !is_test(&item.attrs) {
+            visit::visit_item_fn(self, item);
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        self.add(&names);
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        let arguments = syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated;
+        if let Ok(arguments) = call.parse_body_with(arguments) {
+            for argument in &arguments {
+                self.visit_expr(argument);
             }
         }
     }
-    used
 }
 
-fn first_name(path: &str) -> String {
-    path.chars().take_while(|character| character.is_alphanumeric() || *character == '_').collect()
+fn named(module: &Module, text: &str) -> Vec<Vec<String>> {
+    let mut named = Named { module: module.clone(), inside: 0, found: Vec::new() };
+    named.visit_file(&syn::parse_file(text).expect("a file of Rust"));
+    named.found
 }
 
-fn graph(of: &str) -> Graph {
+/// The modules of a crate that have a file, and the paths that each names.
+fn modules(of: &str) -> BTreeMap<Module, Vec<Vec<String>>> {
     let root = root().join(of).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);
-    let mut graph = Graph::new();
+    let mut modules = BTreeMap::new();
     for file in files {
         let path = file.strip_prefix(&root).expect("a file below the root").to_string_lossy().replace('\\', "/");
-        let room = path.split('/').next().unwrap_or_default().trim_end_matches(".rs").to_owned();
-        // What a room's tests need is no need of the room.
-        let is_test = path.contains("/tests") || path.ends_with("/random.rs");
-        if room == "lib" || is_test {
+        let is_test = path.contains("/tests") || path.ends_with("tests.rs") || path.ends_with("/random.rs");
+        if is_test || path.starts_with("bin/") {
             continue;
         }
+        let names = path.trim_end_matches(".rs").split('/').filter(|name| !matches!(*name, "mod" | "lib" | "main"));
+        let module: Module = names.map(str::to_owned).collect();
         let text = std::fs::read_to_string(&file).expect("a readable source");
-        let depth = path.split('/').count() - usize::from(path.ends_with("/mod.rs"));
-        graph.entry(room).or_default().extend(used(&from_root(&code(&text), depth)));
+        modules.entry(module.clone()).or_insert_with(Vec::new).extend(named(&module, &text));
     }
-    let rooms: BTreeSet<String> = graph.keys().cloned().collect();
-    for (room, uses) in &mut graph {
-        uses.retain(|name| name != room && (rooms.contains(name) || name.starts_with(char::is_uppercase)));
+    modules
+}
+
+/// Which rooms use which: the first names of paths, and what they use of the root of the crate.
+fn rooms(modules: &BTreeMap<Module, Vec<Vec<String>>>) -> Graph {
+    let rooms: BTreeSet<&String> = modules.keys().filter_map(|module| module.first()).collect();
+    let mut graph = Graph::new();
+    for (module, paths) in modules {
+        let Some(room) = module.first() else { continue };
+        let firsts = paths.iter().filter_map(|path| path.first());
+        let is_other = |name: &&String| *name != room && (rooms.contains(name) || name.starts_with(char::is_uppercase));
+        let used = firsts.filter(is_other);
+        graph.entry(room.clone()).or_default().extend(used.cloned());
+    }
+    graph
+}
+
+/// Which files use which. That a file uses what those around it say is no arrow: a folder's own file is there for all in it.
+fn files(modules: &BTreeMap<Module, Vec<Vec<String>>>) -> Graph {
+    let mut graph = Graph::new();
+    for (module, paths) in modules {
+        let used = graph.entry(module.join("/")).or_default();
+        for path in paths {
+            let ends = (0..=path.len()).rev().map(|end| path[..end].to_vec());
+            let target = ends.into_iter().find(|target| modules.contains_key(target)).unwrap_or_default();
+            if !module.starts_with(&target) {
+                used.insert(target.join("/"));
+            }
+        }
     }
     graph
 }
@@ -112,11 +195,28 @@ fn without_cycles(mut graph: Graph) -> (Vec<String>, Graph) {
     (order, graph)
 }
 
+/// Those of a graph that lead to each other, in groups.
+fn cycles(graph: &Graph) -> Vec<BTreeSet<String>> {
+    let reached = |from: &String| {
+        let (mut reached, mut open) = (BTreeSet::new(), vec![from]);
+        while let Some(at) = open.pop() {
+            open.extend(graph.get(at).into_iter().flatten().filter(|next| reached.insert((*next).clone())));
+        }
+        reached
+    };
+    let reach: BTreeMap<&String, BTreeSet<String>> = graph.keys().map(|from| (from, reached(from))).collect();
+    let groups = graph.keys().map(|from| {
+        let both = reach[from].iter().filter(|to| reach.get(to).is_some_and(|back| back.contains(from)));
+        both.cloned().collect::<BTreeSet<_>>()
+    });
+    groups.filter(|group| !group.is_empty()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 #[test]
 fn no_rooms_need_each_other() {
     let mut count = 0;
     for of in CRATES {
-        let graph = graph(of);
+        let graph = rooms(&modules(of));
         let (order, cycle) = without_cycles(graph.clone());
         let mut drawn = format!("{of}\n");
         for room in &order {
@@ -130,6 +230,28 @@ fn no_rooms_need_each_other() {
     assert!(count > 60, "{count} rooms were found");
 }
 
+/// Files whose arrows lead in a circle all the same, by their room.
+const CIRCLES: [(&str, usize); 0] = [];
+
+#[test]
+fn files_that_need_each_other() {
+    let mut found = Vec::new();
+    for of in CRATES {
+        let graph = files(&modules(of));
+        let cycles = cycles(&graph);
+        println!("{of}: {} files, {} circles", graph.len(), cycles.len());
+        for cycle in &cycles {
+            for file in cycle {
+                let uses: Vec<&str> = graph[file].intersection(cycle).map(String::as_str).collect();
+                println!("    {file} -> {}", uses.join(" "));
+            }
+            let room = cycle.first().and_then(|file| file.split('/').next()).unwrap_or_default();
+            found.push((room.to_owned(), cycle.len()));
+        }
+    }
+    assert_eq!(found, CIRCLES.map(|(room, count)| (room.to_owned(), count)));
+}
+
 /// A language is a crate, and names no other one; what all share names no language.
 #[test]
 fn a_language_needs_no_other() {
@@ -137,7 +259,7 @@ fn a_language_needs_no_other() {
         let manifest =
             std::fs::read_to_string(root().join("analysis").join(of).join("Cargo.toml")).expect("a manifest");
         let dependencies = manifest.lines().filter_map(|line| line.strip_prefix("tilefit-"));
-        dependencies.map(first_name).collect::<Vec<_>>()
+        dependencies.map(|rest| rest.split(['.', ' ']).next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(needs("pypto"), ["packing", "python", "syntax"]);
     assert_eq!(needs("gpu"), ["packing", "python", "syntax"]);
@@ -152,6 +274,15 @@ fn a_cycle_is_seen() {
         without_cycles(Graph::from([room("a", &["b"]), room("b", &["c"]), room("c", &["b"]), room("d", &[])]));
     assert_eq!(order, ["d"]);
     assert_eq!(cycle.len(), 3);
-    assert_eq!(used("use crate::{a::{b, c}, d}; crate::e::f()"), ["a", "d", "e"].map(str::to_owned).into());
-    assert_eq!(used(&from_root("use super::super::{a, b}; use super::c;", 2)), ["a", "b"].map(str::to_owned).into());
+    let graph = Graph::from([room("a", &["b", "c"]), room("b", &["c"]), room("c", &["b"]), room("d", &["a"])]);
+    assert_eq!(cycles(&graph), [["b", "c"].map(str::to_owned).into()]);
+}
+
+#[test]
+fn paths_lead_from_the_root() {
+    let module = ["a", "b"].map(str::to_owned).to_vec();
+    let text = "use crate::{c::{d, e as f}, g}; use super::h::*; fn f() { assert!(self::i::j(), super::k); }
+        mod l { use super::super::m; } #[cfg(test)] mod tests { use crate::n; }";
+    let named: Vec<String> = named(&module, text).iter().map(|path| path.join("::")).collect();
+    assert_eq!(named, ["c::d", "c::e", "g", "a::h", "a::b::i::j", "a::k", "a::m"]);
 }

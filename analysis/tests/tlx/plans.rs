@@ -54,6 +54,32 @@ fn check(text: &str, expected: Expect) {
     expected.assert_eq(&describe(text, ""));
 }
 
+/// As the compiler says: 16,384 bytes.
+#[test]
+fn a_spec_that_a_helper_makes_has_a_size() {
+    check(
+        "
+@triton.jit
+def two_in_one(M: tl.constexpr, N: tl.constexpr):
+    spec = tlx.storage_alias_spec(storage=tlx.storage_kind.smem)
+    wide = tlx.local_alloc((M, N), tl.float32, 1, tlx.storage_kind.smem, reuse=spec)
+    half = tlx.local_alloc((M, N), tl.float16, 2, tlx.storage_kind.smem, reuse=spec)
+    return wide, half
+
+# tilefit: x=fp32 out=fp32 M=64 N=64 arch=sm_90 triton=3.8 divisible=x,out
+@triton.jit
+def kernel(x, out, M: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    wide, half = two_in_one(M, N)
+    tlx.local_store(wide[0], tl.load(x + i))
+    value = tlx.local_load(wide[0])
+    tlx.local_store(half[1], value.to(tl.float16))
+    tl.store(out + i, tlx.local_load(half[1]).to(tl.float32))
+",
+        expect![[""]],
+    );
+}
+
 #[test]
 fn what_the_front_end_refuses() {
     check(

@@ -8,8 +8,8 @@ use ls_types::{Location, Position, Range, Uri};
 use tilefit_analysis::{Analysis, FileId};
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 
-use crate::code_lens::LastWhole;
 use crate::convert;
+use crate::last_whole::LastWhole;
 use crate::notebook::Notebooks;
 
 /// One version of one document, with the analysis of exactly that version. Of a notebook it is one of the cells; the analysis is of all of them.

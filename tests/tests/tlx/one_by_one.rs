@@ -12,7 +12,8 @@ use tilefit_gpu::layouts::{Hardware, Vendor};
 use tilefit_gpu::tlx::kernel::{GroupId, Pair};
 use tilefit_gpu::tlx::language::{self, Dtype, Storage};
 use tilefit_gpu::tlx::rewriting::Rewriting;
-use tilefit_gpu::tlx::sizes::{self, Sized};
+use tilefit_gpu::tlx::sizes::Sized;
+use tilefit_gpu::tlx::spec_size::spec_size;
 use tilefit_gpu::tlx::tree::Tree;
 use tilefit_gpu::tlx::{BufferId, Rules, offsets};
 use tilefit_gpu::trace::{Definition, Dialect, Environment, Home, Launch, trace};
@@ -186,7 +187,7 @@ def kernel():
     let stride = offsets::stride(&tree);
     assert_eq!(derived["between"], stride);
     let sized: Vec<&Sized> = users.iter().map(|(_, sized)| sized).collect();
-    let size = sizes::spec_size(&sized, Some(&tree), None, Storage::Tmem, Rules::Compiler);
+    let size = spec_size(&sized, Some(&tree), None, Storage::Tmem, Rules::Compiler);
     assert_eq!(derived["step1_total_bytes"], size.bytes);
     assert_eq!(derived["buffer_shape"], serde_json::json!(size.shape));
     let mut extent = size.units();

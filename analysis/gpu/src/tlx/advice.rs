@@ -6,7 +6,8 @@ use tilefit_python::finding::Finding;
 
 use super::align_up;
 use super::kernel::{Backing, GroupKind, Kernel, SpecId};
-use super::plan::{Plan, SpecPlan};
+use super::placed::SpecPlan;
+use super::plan::Plan;
 use super::tree::{Node, Tree};
 
 pub(super) fn findings(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {

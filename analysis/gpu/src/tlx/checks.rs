@@ -13,7 +13,8 @@ use super::kernel::{
 };
 use super::language::Storage;
 use super::offsets::Placement;
-use super::plan::{PlacedBuffer, Plan, SpecPlan, Trouble};
+use super::placed::{PlacedBuffer, SpecPlan, Trouble};
+use super::plan::Plan;
 use super::rewriting::NotRewritable;
 use super::tree::Node;
 

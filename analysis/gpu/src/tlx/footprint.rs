@@ -6,7 +6,7 @@ use tilefit_python::finding::Reason;
 use super::Rules;
 use super::kernel::{Backing, Buffer, BufferId, Kernel, Known, Layout, SpecId};
 use super::language::Storage;
-use super::plan::{PlacedBuffer, SpecPlan};
+use super::placed::{PlacedBuffer, SpecPlan};
 use super::sizes::{BYTES_OF_A_COLUMN, Sized};
 
 /// One allocation of the compiled kernel.

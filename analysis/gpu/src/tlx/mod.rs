@@ -1,8 +1,8 @@
 //! TLX: storage alias specs, reuse groups and the buffers under them, by the compiler's own steps.
 //!
 //! What a kernel says of its memory is written down while it is followed (`trace/tlx`): a [`Kernel`]. Then comes one module a step:
-//! [`sizes`] sizes its specs, [`tree`] and [`offsets`] lay out their overlap definitions, [`rewriting`] maps indices to slots, [`footprint`] is
-//! what is allocated in the end, [`checks`] and [`advice`] what to tell the author. [`plan`] calls them in order, and [`storage_alias`] gives
+//! [`spec_size`] sizes its specs, [`tree`] and [`offsets`] lay out their overlap definitions, [`rewriting`] maps indices to slots, [`footprint`] is
+//! what is allocated in the end, [`checks`] and [`advice`] what to tell the author. [`planning`] calls them in order, and [`storage_alias`] gives
 //! the specs of the program their memory.
 
 pub mod advice;
@@ -14,17 +14,21 @@ mod mentions;
 pub mod mlir;
 pub mod offsets;
 mod params;
+pub mod placed;
 pub mod plan;
+mod planning;
 mod relevance;
 pub mod rewriting;
 pub mod sizes;
+pub mod spec_size;
 pub mod storage_alias;
 pub mod tree;
 
 pub use kernel::{Backing, BufferId, Kernel, SpecId};
 pub use mentions::{mentions_allocation, mentions_tlx};
 pub use params::params;
-pub use plan::{Plan, plan};
+pub use plan::Plan;
+pub use planning::plan;
 pub use relevance::relevant_params;
 
 /// Which description of the passes is followed.

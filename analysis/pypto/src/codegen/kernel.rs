@@ -13,6 +13,7 @@ use super::sequence::{
     Elements, Head, Instr, Loop, Operand, Program, Queue, Step, Sync, Tile, Wrapper,
 };
 use super::types;
+use super::windows;
 
 /// A queue that goes both ways signals data and free slots for each of them.
 const FLAGS_OF_A_QUEUE: u8 = 4;
@@ -114,9 +115,9 @@ impl Printer<'_> {
             let run_time = wrapper.run_time.iter().any(|(of, _)| *of == axis);
             if run_time { -1 } else { *extent as i64 }
         });
-        let (extents, strides) = match types::in_boxes(wrapper, *dtype) {
-            Some((extents, strides)) => (types::shape(&extents), types::stride(&strides)),
-            None => (types::shape(&extents.collect::<Vec<i64>>()), types::stride(&wrapper.strides)),
+        let (extents, strides) = match windows::in_boxes(wrapper, *dtype) {
+            Some((extents, strides)) => (windows::shape(&extents), windows::stride(&strides)),
+            None => (windows::shape(&extents.collect::<Vec<i64>>()), windows::stride(&wrapper.strides)),
         };
         self.out.line_from(*origin, &format!("using {shape} = {extents};"));
         self.out.line_from(*origin, &format!("using {stride} = {strides};"));
@@ -327,7 +328,7 @@ fn whole(arg: usize, name: &str, extents: &[Option<Elements>]) -> Option<Wrapper
         arg,
         name: format!("{name}Global"),
         number: 0,
-        strides: types::row_major_strides(&extents),
+        strides: windows::row_major_strides(&extents),
         window,
         run_time: Vec::new(),
         layout: TensorLayout::Nd,

@@ -16,6 +16,7 @@ pub mod sync;
 #[cfg(test)]
 mod tests;
 mod types;
+mod windows;
 
 use crate::ir::Kernel;
 use crate::memory::Plan;

@@ -8,20 +8,12 @@ use tilefit_syntax::ast::{Arg, Expr, ExprId, last_name};
 
 use super::body::{Lowering, Term};
 use super::constants::{self, Value};
+use super::stated_type::Annotation;
 use crate::ir::{
     AllocationId, BLayout, Binding, DeclaredAllocation, SLayout, Scalar, TensorLayout, TensorType, TileType, TileView,
     Type,
 };
 use crate::typing;
-
-/// What an annotation says; fields of a tile that it leaves out are `None`.
-pub(super) enum Annotation {
-    Type(Type),
-    /// `pl.Out[T]` or `pl.InOut[T]`
-    Output(Type),
-    /// `pl.Ptr`, a string, `pl.UnknownType`: nothing to check.
-    Nothing,
-}
 
 impl Lowering<'_> {
     pub(super) fn annotation(&mut self, annotation: ExprId) -> Annotation {
@@ -302,24 +294,6 @@ impl Lowering<'_> {
 
 fn keyword(args: &[Arg], name: &str) -> Option<ExprId> {
     args.iter().find(|arg| arg.keyword.as_deref() == Some(name)).map(|arg| arg.value)
-}
-
-/// The type of an assignment with an annotation: what the annotation leaves out is inferred (`docs/reference/syntax.md`, "Types").
-pub(super) fn merge(annotated: Type, inferred: &Type) -> Type {
-    match (annotated, inferred) {
-        (Type::Unknown(_), inferred) => inferred.clone(),
-        (annotated, Type::Unknown(_)) => annotated,
-        (Type::Tile(mut annotated), Type::Tile(inferred)) => {
-            annotated.space = annotated.space.or(inferred.space);
-            if annotated.view == TileView::default() {
-                annotated.view = inferred.view.clone();
-            }
-            annotated.canonicalize();
-            Type::Tile(annotated)
-        }
-        (Type::Scalar(annotated), Type::Scalar(Dtype::Index)) => Type::Scalar(annotated),
-        (_, inferred) => inferred.clone(),
-    }
 }
 
 fn no_such_slot(allocation: &str, slots: u32, slot: &Scalar) -> Option<String> {

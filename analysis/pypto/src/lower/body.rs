@@ -14,11 +14,11 @@ use tilefit_python::work;
 use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, StmtId};
 
 use super::agreement::{Agreement, Difference};
-use super::annotation::{self, Annotation};
 use super::pre_ssa::{InlinedFunction, PreSsa, Statement};
 use super::renaming::Renames;
 use super::specialised::{Specialised, Unfit, Unmade};
-use super::tensor_views::{Comparison, Followed, TensorView};
+use super::stated_type::{self, Annotation};
+use super::tensor_view::{Comparison, Followed, TensorView};
 use crate::ir::{
     self, Call, CrossCore, DeclaredAllocation, LoopKind, Operand, Rejection, Role, Scalar, SplitMode, TensorLayout,
     TensorType, Type, Value, Var, VarId, VectorRegion, Why,
@@ -602,7 +602,7 @@ impl<'a> Lowering<'a> {
         let ty = match annotation.map(|annotation| (annotation, self.annotation(annotation))) {
             Some((at, Annotation::Type(annotated))) => {
                 self.check_annotation(at, name, &annotated, &inferred);
-                annotation::merge(annotated, &inferred)
+                stated_type::merge(annotated, &inferred)
             }
             _ => inferred.clone(),
         };
@@ -927,7 +927,7 @@ impl<'a> Lowering<'a> {
             let captured = captured.map(|known| known.ty.clone());
             let inferred = captured.unwrap_or_else(|| Type::Unknown(Reason::new(format!("no branch yields `{name}`"))));
             let ty = match annotation.map(|annotation| self.annotation(annotation)) {
-                Some(Annotation::Type(annotated)) => annotation::merge(annotated, &inferred),
+                Some(Annotation::Type(annotated)) => stated_type::merge(annotated, &inferred),
                 _ => inferred,
             };
             let var = self.var(Var { name: name.clone(), ty, role: Role::IfResult, inserted: None, origin: at });
@@ -1104,4 +1104,8 @@ pub(super) fn sign(op: BinaryOp) -> &'static str {
         BinaryOp::BitOr => "|",
         BinaryOp::BitXor => "^",
     }
+}
+
+pub(super) fn unknown(reason: impl Into<Reason>) -> Rhs {
+    Rhs::Term(Term::Unknown(reason.into()))
 }

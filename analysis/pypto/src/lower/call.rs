@@ -10,14 +10,14 @@ use tilefit_python::finding::Reason;
 use tilefit_python::torch::Tensor;
 use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt, last_name};
 
-use super::annotation::Annotation;
 use super::arguments::IGNORED;
-use super::body::{HostValue, Inlined, Lowering, Rhs, Term, keyword};
+use super::body::{HostValue, Inlined, Lowering, Rhs, Term, keyword, unknown};
 use super::constants;
 use super::legacy::{Notation, Reduction, removed, renamed};
 use super::pre_ssa::{InlinedFunction, Statement};
 use super::renaming::Renames;
 use super::specialised::Meta;
+use super::stated_type::Annotation;
 use super::{Kind, kind};
 use crate::ir::{
     self, Attr, AttrName, BLayout, Call, Operand, Role, SLayout, Scalar, ScalarBinary, ScalarUnary, SplitMode,
@@ -29,10 +29,6 @@ use crate::ops::{
 use crate::passes::tensor_to_tile;
 use crate::target::Space;
 use crate::typing::{self, Problem, notation, scalar};
-
-pub(super) fn unknown(reason: impl Into<Reason>) -> Rhs {
-    Rhs::Term(Term::Unknown(reason.into()))
-}
 
 impl Lowering<'_> {
     pub(super) fn call(&mut self, expr: ExprId, func: ExprId, args: &[Arg]) -> Rhs {

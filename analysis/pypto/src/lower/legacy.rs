@@ -4,8 +4,7 @@
 use tilefit_python::diagnostics::Code;
 use tilefit_syntax::ast::{Arg, ExprId};
 
-use super::body::{Lowering, Rhs, Term, keyword};
-use super::call::unknown;
+use super::body::{Lowering, Rhs, Term, keyword, unknown};
 use crate::ir::{AttrName, Operand, Scalar, Type};
 use crate::ops::{self, OpId};
 

@@ -9,7 +9,7 @@ use super::body::{Lowering, Rhs, Term, keyword};
 use super::pre_ssa::{ExplicitCarry, Statement};
 use super::renaming::Bridge;
 use super::scopes::Launched;
-use super::tensor_views::Followed;
+use super::tensor_view::Followed;
 use crate::ir::{LoopKind, Operand, Role, Scalar, Type, Value, Var, VarId, VectorRegion, Why, fold};
 use crate::ops::OpId;
 

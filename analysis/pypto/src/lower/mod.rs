@@ -24,11 +24,13 @@ mod renaming;
 mod scopes;
 mod specialised;
 mod ssa;
+mod stated_type;
 mod storage;
 mod tensor;
-mod tensor_views;
+mod tensor_view;
 #[cfg(test)]
 mod tests;
+mod view_tracking;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_python::eval::{Argument, Scope};

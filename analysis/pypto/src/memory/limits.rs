@@ -11,8 +11,8 @@ use crate::memory::bases::Bases;
 use crate::memory::labels::label;
 use crate::memory::lifetimes::{Group, Lifetimes};
 use crate::memory::plan::{Fit, Order, SpaceUse, StagePair, Trouble, Witness};
+use crate::memory::planners::verdict::Packing;
 use crate::memory::sizes;
-use crate::memory::verdict::Packing;
 use crate::target::{COMPILER, Machine, Space};
 
 /// Tiles that a list in a sentence names.

@@ -1,39 +1,33 @@
 //! The memory pipeline: sizes, reuse groups, packing into addresses, limits (`docs/reference/memory.md`).
 //!
 //! [`bases`] says which memory each tile has before any sharing, [`aliases`] makes loops write in place, [`lifetimes`] says when
-//! each must-alias group is live. Then [`reuse`], [`repairs`] and [`addresses`] do what the compiler's allocator does, or [`packed`]
-//! places by lifetime. [`check`] looks at every plan first.
+//! each must-alias group is live. Then one of the [`planners`] gives them addresses. [`check`] looks at every plan first.
 
 mod addresses;
 mod aliases;
-mod background_search;
 mod bases;
 mod carried;
 mod check;
 mod declared;
 mod downgrade;
-mod dsa_rp;
 mod labels;
 mod lifetimes;
 mod limits;
 mod overwritten;
-mod packed;
 mod plan;
+mod planners;
 mod repairs;
 mod report;
-mod reuse;
 pub(crate) mod sizes;
 #[cfg(test)]
 mod tests;
-mod verdict;
 
 pub(crate) use addresses::{check_reservations, reservations};
-pub use background_search::Effort;
-pub use background_search::{OpenSearch, Patience, Searched};
 pub use downgrade::downgrade_unproved;
 pub use plan::{
     Buffer, BufferId, Capacity, Crossings, Fit, Order, Plan, PlannedTile, SpaceUse, StagePair, Trouble, Witness,
 };
+pub use planners::background_search::{Effort, OpenSearch, Patience, Searched};
 
 use crate::ir::{Kernel, VarId};
 use crate::target::{Machine, Planner, Target};
@@ -42,9 +36,10 @@ use addresses::{Layout, Reserved};
 use bases::{Bases, Unplaced};
 use carried::Inits;
 use lifetimes::{Group, Lifetimes, Live};
-use packed::Packed;
+use planners::packed::{self, Packed};
+use planners::sequential::{self, Constraints, Degraded};
+use planners::{dsa_rp, input, verdict};
 use repairs::Repairs;
-use reuse::{Constraints, Degraded};
 
 /// More tiles than this are not planned: sharing compares them in pairs.
 const MOST_GROUPS: usize = 8192;
@@ -158,7 +153,7 @@ impl<'k> AliasedKernel<'k> {
         let kernel = self.kernel;
         let reserved = |space| self.reserved.in_space(space);
         let sharing =
-            reuse::share(self.machine, &self.bases, &self.lifetimes, &self.groups, &self.constraints, reserved);
+            sequential::share(self.machine, &self.bases, &self.lifetimes, &self.groups, &self.constraints, reserved);
         let mut bases = self.bases.clone();
         if repairs::rebase(kernel, &self.groups, &sharing.buffers, &mut bases) {
             repairs::align_carries(kernel, &kernel.body, &mut bases);
@@ -193,7 +188,7 @@ impl<'k> AliasedKernel<'k> {
         let lifetimes = Lifetimes::of(kernel, &self.inits, &bases);
         let groups = lifetimes::groups(&lifetimes, &bases);
         let constraints = Constraints::of(kernel, self.machine.target, &bases, &lifetimes, &groups);
-        let input = packed::Input {
+        let input = input::Input {
             kernel,
             machine: self.machine,
             bases: &bases,
@@ -216,7 +211,7 @@ impl<'k> AliasedKernel<'k> {
         let stages = spaces().filter(|space| !space.relaxed.is_empty()).map(|space| space.stages).sum();
         let degraded = (!sharing.is_empty()).then_some(Degraded::Stages { sharing, stages }).into_iter().collect();
         let layout = packed.as_ref().map(|packed| packed.layout.clone()).unwrap_or_default();
-        let tiles = packed::tiles(kernel, &bases, &lifetimes).collect();
+        let tiles = input::tiles(kernel, &bases, &lifetimes).collect();
         let needed = Needed { tiles, groups: bases.clone(), alternatives: false };
         Placement { layout, repairs, buffers, degraded, packed, refused: false, bases, needed }
     }
@@ -313,5 +308,5 @@ fn kernel_memories<'a>(
     lifetimes: &'a Lifetimes,
     bases: &'a Bases,
 ) -> impl Iterator<Item = bases::MemRef> + 'a {
-    packed::tiles(kernel, bases, lifetimes).filter_map(|(var, _)| bases.get(var))
+    input::tiles(kernel, bases, lifetimes).filter_map(|(var, _)| bases.get(var))
 }

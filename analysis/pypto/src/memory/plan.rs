@@ -6,7 +6,7 @@ use tilefit_python::finding::{Note, Origin};
 
 use crate::coverage::{self, Mark, Setting};
 use crate::ir::{Kernel, KernelKind, Role, VarId, Why};
-use crate::memory::background_search::OpenSearch;
+use crate::memory::planners::background_search::OpenSearch;
 use crate::target::{Planner, Space, Target};
 
 /// Position of a statement in the walk over a kernel; the unit of lifetimes (`docs/reference/memory.md`, "Lifetimes").

@@ -16,8 +16,8 @@ use crate::memory::labels::label;
 use crate::memory::lifetimes::Live;
 use crate::memory::limits::{self, Overflow, Peak};
 use crate::memory::plan::{Buffer, BufferId, Fit, Order, Plan, PlannedTile, SpaceUse};
+use crate::memory::planners::sequential::Degraded;
 use crate::memory::repairs::RepairMove;
-use crate::memory::reuse::Degraded;
 use crate::memory::{AliasedKernel, Placement, overwritten, sizes};
 use crate::target::{Planner, Space, Target};
 

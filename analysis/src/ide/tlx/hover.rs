@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use tilefit_gpu::tlx::kernel::{Buffer, BufferKind, Known, Spec};
-use tilefit_gpu::tlx::plan::MOST_RANGES;
+use tilefit_gpu::tlx::placed::MOST_RANGES;
 use tilefit_gpu::tlx::{Backing, BufferId, SpecId, advice};
 use tilefit_python::eval::Constant;
 use tilefit_python::finding::{Origin, Reason};

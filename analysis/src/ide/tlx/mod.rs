@@ -9,7 +9,7 @@ mod map;
 mod names;
 
 use tilefit_gpu::plan::{Occupant, Placed};
-use tilefit_gpu::tlx::plan::PlacedBuffer;
+use tilefit_gpu::tlx::placed::PlacedBuffer;
 use tilefit_gpu::tlx::{Backing, BufferId, SpecId};
 
 use crate::db::{TlxPart, TracedKernel};

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::super::kernel::{Buffer, BufferKind, Known, Layout, Pair};
 use super::super::language::{Dtype, Storage};
-use super::super::plan::PlacedBuffer;
-use super::super::sizes::SpecSize;
+use super::super::placed::PlacedBuffer;
+use super::super::spec_size::SpecSize;
 
 /// Fewer rows than this, and shared memory of a product is not swizzled.
 const ROWS_OF_A_SWIZZLE: u64 = 8;

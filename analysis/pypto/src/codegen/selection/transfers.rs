@@ -12,6 +12,7 @@ use crate::codegen::sequence::{
     Access, Arg, ArgKind, Elements, Instr, Offset, Operand, Pipe, Step, TileId, Wrapper, pipe_of_store,
 };
 use crate::codegen::types;
+use crate::codegen::windows;
 
 /// A load or store, for deciding which ones must move their wrapper.
 pub(super) struct AccessSite {
@@ -195,7 +196,7 @@ impl Selector<'_> {
         };
         let mut strides = match self.strides_in_boxes(arg, lies, (&extents, offsets, window), transposed)? {
             Some(strides) => strides,
-            None => types::row_major_strides(&extents),
+            None => windows::row_major_strides(&extents),
         };
         if stored_swapped && rank >= 2 {
             // [.., R, C] lies in memory as [.., C, R].

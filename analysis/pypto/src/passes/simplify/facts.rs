@@ -171,7 +171,7 @@ impl<'k> Facts<'k> {
                 self.assume(right, holds);
             }
             Scalar::Binary(op, left, right) => {
-                if let Some(op) = if holds { Some(*op) } else { negation(*op) } {
+                if let Some(op) = if holds { Some(*op) } else { form::negation(*op) } {
                     self.learn(left, op, right);
                 }
             }
@@ -263,7 +263,7 @@ impl<'k> Facts<'k> {
                 (*op == And) == value && self.holds(left, value) && self.holds(right, value)
             }
             Scalar::Binary(op, left, right) => {
-                let op = if value { Some(*op) } else { negation(*op) };
+                let op = if value { Some(*op) } else { form::negation(*op) };
                 op.is_some_and(|op| self.proves(left, op, right))
             }
             _ => false,
@@ -675,20 +675,6 @@ fn divided(a: Range, b: Range) -> Range {
 
 fn is_no_bound(value: i64) -> bool {
     matches!(value, i64::MIN | i64::MAX)
-}
-
-/// What holds when `a op b` does not.
-pub(super) fn negation(op: ScalarBinary) -> Option<ScalarBinary> {
-    use ScalarBinary::*;
-    Some(match op {
-        Lt => Ge,
-        Le => Gt,
-        Gt => Le,
-        Ge => Lt,
-        Ne => Eq,
-        Eq => Ne,
-        _ => return None,
-    })
 }
 
 /// The operation of `b op a` that says the same as `a op b`.

@@ -1,6 +1,5 @@
 //! What the form of a condition says, whatever its variables are: `n < 1 and n > 0` never holds.
 
-use super::facts::negation;
 use crate::ir::{Scalar, ScalarBinary, ScalarUnary};
 
 /// Whether a condition always holds, or never does; `None` where its form does not tell.
@@ -116,6 +115,20 @@ fn parts(scalar: &Scalar) -> Option<(Option<&Scalar>, i64)> {
 /// A scalar to which nothing is added.
 fn with(scalar: &Scalar, offset: i64) -> Option<&Scalar> {
     (offset == 0).then_some(scalar)
+}
+
+/// What holds when `a op b` does not.
+pub(super) fn negation(op: ScalarBinary) -> Option<ScalarBinary> {
+    use ScalarBinary::*;
+    Some(match op {
+        Lt => Ge,
+        Le => Gt,
+        Gt => Le,
+        Ge => Lt,
+        Ne => Eq,
+        Eq => Ne,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

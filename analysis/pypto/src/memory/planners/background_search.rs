@@ -26,17 +26,17 @@ impl Patience {
 }
 
 /// Buffers up to which a node costs about two microseconds; beyond, in proportion.
-pub(super) const SIZE: u64 = 100;
+pub(in crate::memory) const SIZE: u64 = 100;
 
 /// A question that a plan leaves open: whether the tiles of one memory space fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenSearch(pub(super) Arc<Problem>);
+pub struct OpenSearch(pub(in crate::memory) Arc<Problem>);
 
 /// The answer, which is the same on every machine.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Searched {
     problem: Arc<Problem>,
-    pub(super) outcome: PackResult,
+    pub(in crate::memory) outcome: PackResult,
     /// Buffers that cannot be placed even without the others.
     pub core: Option<Core>,
 }

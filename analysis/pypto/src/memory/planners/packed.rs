@@ -7,18 +7,16 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_python::work;
 
-use crate::ir::{Kernel, VarId};
-use crate::memory::addresses::{Layout, Range, Reserved, sizes_of};
-use crate::memory::background_search::{Effort, OpenSearch, SIZE};
-use crate::memory::bases::{BaseId, Bases};
-use crate::memory::dsa_rp::{self, Tenant};
-use crate::memory::lifetimes::{Group, Lifetimes, Live};
+use crate::memory::addresses::{Layout, Range, sizes_of};
+use crate::memory::bases::BaseId;
+use crate::memory::lifetimes::Live;
 use crate::memory::plan::Crossings;
-use crate::memory::repairs::RepairMove;
-use crate::memory::reuse::Constraints;
+use crate::memory::planners::background_search::{OpenSearch, SIZE};
+use crate::memory::planners::dsa_rp::{self, Tenant};
+use crate::memory::planners::input::{Input, half_open, tiles};
+use crate::memory::planners::verdict::{Packing, SpaceResult};
 use crate::memory::sizes;
-use crate::memory::verdict::Packing;
-use crate::target::{Machine, Space};
+use crate::target::Space;
 use tilefit_packing::{
     self, Budget, BufferIx, Goal, Interval, Lifetime, PackResult, Problem, Spec, Verdict, pack_relaxing,
     satisfy_soft_constraints,
@@ -28,13 +26,12 @@ use tilefit_packing::{
 /// fit.
 const NODES: u64 = 16_000;
 const NODES_TO_RELAX: u64 = 4_000;
-pub(super) const NODES_TO_EXPLAIN: u64 = 4_000;
 
 /// More groups than this in one space are kept apart only where their lifetimes meet.
 const MOST_PAIRED: usize = 1024;
 
 /// A placement of all spaces, and how each of them ended.
-pub(super) struct Packed {
+pub(in crate::memory) struct Packed {
     pub layout: Layout,
     pub spaces: FxHashMap<Space, Packing>,
     /// What the budget left undecided.
@@ -43,24 +40,11 @@ pub(super) struct Packed {
     nodes: u64,
 }
 
-/// What is to be packed, in a kernel whose yields were repaired.
-pub(super) struct Input<'a> {
-    pub kernel: &'a Kernel,
-    pub machine: Machine<'a>,
-    pub bases: &'a Bases,
-    pub lifetimes: &'a Lifetimes<'a>,
-    pub groups: &'a [Group],
-    pub(super) constraints: &'a Constraints,
-    pub moves: &'a [RepairMove],
-    pub reserved: Reserved,
-    pub effort: Effort<'a>,
-}
-
 /// Pairs of bases.
 type Pairs = Vec<(BaseId, BaseId)>;
 
 /// Packs every space. `None` where a problem is too large for the packer to state.
-pub(super) fn pack(input: &Input) -> Option<Packed> {
+pub(in crate::memory) fn pack(input: &Input) -> Option<Packed> {
     let nodes = input.effort.nodes;
     let mut packed = Packed { layout: Layout::default(), spaces: FxHashMap::default(), open: Vec::new(), nodes };
     let lives = lives_of_bases(input);
@@ -77,16 +61,6 @@ pub(super) fn pack(input: &Input) -> Option<Packed> {
         }
     }
     Some(packed)
-}
-
-/// The tiles with memory that the kernel names, those that loops and branches carry too, and when each name is needed.
-pub(super) fn tiles<'a>(
-    kernel: &'a Kernel,
-    bases: &'a Bases,
-    lifetimes: &'a Lifetimes,
-) -> impl Iterator<Item = (VarId, Live)> + 'a {
-    let all = (0..kernel.vars.len() as u32).map(VarId);
-    all.filter(|var| bases.of_tile(kernel, *var).is_some()).filter_map(|var| Some((var, lifetimes.seen(var)?)))
 }
 
 /// When each base holds a value.
@@ -182,24 +156,6 @@ fn place(
     Some(())
 }
 
-/// What came out of packing one space.
-pub(super) struct SpaceResult<'a> {
-    pub problem: &'a Problem,
-    pub bases: &'a [BaseId],
-    pub outcome: &'a PackResult,
-    /// What a background search says is in the way.
-    pub core: Option<tilefit_packing::explain::Core>,
-    /// Height of the lowest placement.
-    pub best: u64,
-    /// Stages of pipelines that share memory all the same.
-    pub relaxed: &'a [(BufferIx, BufferIx)],
-    /// Pairs that the author's pipelines keep apart.
-    pub stages: usize,
-    pub crossings: Option<Crossings>,
-    /// The question is open; a background search may decide it.
-    pub searching: bool,
-}
-
 fn fits(outcome: &PackResult) -> bool {
     matches!(outcome.verdict, Verdict::Fits { .. })
 }
@@ -236,12 +192,6 @@ impl Packed {
     fn spend(&mut self, nodes: u64, size: usize) {
         self.nodes = self.nodes.saturating_sub(nodes * SIZE.max(size as u64) / SIZE);
     }
-}
-
-/// Intervals that touch may share, also where one of them is a single statement.
-pub(super) fn half_open(live: Live) -> Interval {
-    let start = 2 * u64::from(live.def.0) + 1;
-    Interval::new(start, (2 * u64::from(live.last.0) + 1).max(start + 1))
 }
 
 /// Bases that are never live together and yet are kept apart.

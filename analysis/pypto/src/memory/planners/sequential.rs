@@ -19,14 +19,14 @@ use crate::target::{Machine, Space, Target};
 const MOST_REPACKS: usize = 256;
 
 /// The buffers: which groups share, by index, the representative first.
-pub(super) struct Sharing {
+pub(in crate::memory) struct Sharing {
     pub buffers: Vec<Vec<usize>>,
     pub degraded: Vec<Degraded>,
 }
 
 /// Less double-buffering than the author asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Degraded {
+pub(in crate::memory) enum Degraded {
     /// `fits` of `wanted` buffers of a pipeline group.
     Depth { space: Space, pipeline: i64, wanted: u64, fits: u64 },
     /// Nothing helped; the space was packed with little regard to pipelines.
@@ -36,7 +36,7 @@ pub(super) enum Degraded {
 }
 
 impl Degraded {
-    pub(super) fn is_in(&self, in_space: Space) -> bool {
+    pub(in crate::memory) fn is_in(&self, in_space: Space) -> bool {
         match self {
             Degraded::Depth { space, .. } => *space == in_space,
             Degraded::Everything => false,
@@ -44,7 +44,7 @@ impl Degraded {
         }
     }
 
-    pub(super) fn sharing(&self) -> &[StagePair] {
+    pub(in crate::memory) fn sharing(&self) -> &[StagePair] {
         match self {
             Degraded::Stages { sharing, .. } => sharing,
             Degraded::Depth { .. } | Degraded::Everything => &[],
@@ -53,7 +53,7 @@ impl Degraded {
 }
 
 /// What keeps groups apart that are not live together.
-pub(super) struct Constraints {
+pub(in crate::memory) struct Constraints {
     /// By group: bases of operands whose buffer the group's results must not be written to.
     no_alias: Vec<Vec<BaseId>>,
     /// By group: pipeline group and stage.
@@ -64,7 +64,7 @@ pub(super) struct Constraints {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stage {
+pub(in crate::memory) struct Stage {
     pub pipeline: i64,
     pub stage: i64,
 }
@@ -79,7 +79,7 @@ struct Hazard {
 }
 
 impl Constraints {
-    pub(super) fn of(
+    pub(in crate::memory) fn of(
         kernel: &Kernel,
         target: Target,
         bases: &Bases,
@@ -106,28 +106,28 @@ impl Constraints {
         Constraints { no_alias, stages, loaded, hazard: hazard(kernel, target) }
     }
 
-    pub(super) fn stages(&self, group: usize) -> &[Stage] {
+    pub(in crate::memory) fn stages(&self, group: usize) -> &[Stage] {
         &self.stages[group]
     }
 
     /// Bases that no result of the group may be written to, sorted.
-    pub(super) fn no_alias(&self, group: usize) -> &[BaseId] {
+    pub(in crate::memory) fn no_alias(&self, group: usize) -> &[BaseId] {
         &self.no_alias[group]
     }
 
     /// Whether two groups are copies of one tile in different stages of a pipeline.
-    pub(super) fn stages_differ(&self, a: usize, b: usize) -> bool {
+    pub(in crate::memory) fn stages_differ(&self, a: usize, b: usize) -> bool {
         let same = |(left, right): &(&Stage, &Stage)| left.pipeline == right.pipeline;
         let mut pairs = self.stages[a].iter().flat_map(|left| self.stages[b].iter().map(move |right| (left, right)));
         pairs.any(|pair| same(&pair) && pair.0.stage != pair.1.stage)
     }
 
     /// Whether no result of `writer` may be written to the memory of `occupant`.
-    pub(super) fn writes_over(&self, writer: usize, occupant: &Group) -> bool {
+    pub(in crate::memory) fn writes_over(&self, writer: usize, occupant: &Group) -> bool {
         self.no_alias[writer].binary_search(&occupant.base).is_ok()
     }
 
-    pub(super) fn endangers(&self, writer: &Group, input: &Group) -> bool {
+    pub(in crate::memory) fn endangers(&self, writer: &Group, input: &Group) -> bool {
         writer.live.def == input.live.last
             && self.hazard.reads_received.contains(&writer.first())
             && self.hazard.loaded.contains(&input.first())
@@ -227,7 +227,7 @@ fn trace_hazard(block: &[Stmt], received: &mut Received, hazard: &mut Hazard) {
 }
 
 /// Shares buffers in every space, with as much double-buffering as fits.
-pub(super) fn share(
+pub(in crate::memory) fn share(
     machine: Machine,
     bases: &Bases,
     lifetimes: &Lifetimes,
@@ -380,7 +380,7 @@ impl<'a> Packer<'a> {
 
 /// Whether two groups whose intervals overlap really are live together. Alternatives of one branch are not, unless other
 /// members of the groups are.
-pub(super) fn live_together(lifetimes: &Lifetimes, left: &Group, right: &Group) -> bool {
+pub(in crate::memory) fn live_together(lifetimes: &Lifetimes, left: &Group, right: &Group) -> bool {
     let mut alternatives = false;
     for a in &left.members {
         for b in &right.members {

@@ -7,18 +7,39 @@ use crate::ir::{Kernel, VarId};
 use crate::memory::bases::{BaseId, Bases};
 use crate::memory::labels::label;
 use crate::memory::lifetimes::{Group, Lifetimes};
-use crate::memory::packed::{Input, SpaceResult};
 use crate::memory::plan::{Crossings, Fit, Order, StagePair, Trouble, Witness};
-use crate::memory::reuse::Constraints;
-use crate::memory::{packed, sizes};
+use crate::memory::planners::input::{self, Input};
+use crate::memory::planners::sequential::Constraints;
+use crate::memory::sizes;
 use tilefit_packing::explain::{self, Change};
-use tilefit_packing::{Budget, BufferIx, Goal, Lifetime, Peak, Verdict};
+use tilefit_packing::{Budget, BufferIx, Goal, Lifetime, PackResult, Peak, Problem, Verdict};
 
 /// More buffers than this get no proposals: each change to one of them is packed anew.
 const MOST_EXPLAINED: usize = 64;
 
+/// Nodes of exact search that may be spent on why one space does not fit.
+const NODES_TO_EXPLAIN: u64 = 4_000;
+
+/// What came out of packing one space.
+pub(in crate::memory) struct SpaceResult<'a> {
+    pub problem: &'a Problem,
+    pub bases: &'a [BaseId],
+    pub outcome: &'a PackResult,
+    /// What a background search says is in the way.
+    pub core: Option<tilefit_packing::explain::Core>,
+    /// Height of the lowest placement.
+    pub best: u64,
+    /// Stages of pipelines that share memory all the same.
+    pub relaxed: &'a [(BufferIx, BufferIx)],
+    /// Pairs that the author's pipelines keep apart.
+    pub stages: usize,
+    pub crossings: Option<Crossings>,
+    /// The question is open; a background search may decide it.
+    pub searching: bool,
+}
+
 /// How packing one space ended; bytes, reserved ones included.
-pub(super) struct Packing {
+pub(in crate::memory) struct Packing {
     pub fit: Fit,
     /// Live at one instant.
     pub bound: u64,
@@ -38,7 +59,7 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    pub(super) fn of(input: &Input, found: &SpaceResult, reserved: u64) -> Packing {
+    pub(in crate::memory) fn of(input: &Input, found: &SpaceResult, reserved: u64) -> Packing {
         let outcome = found.outcome;
         let fit = match outcome.verdict {
             Verdict::Fits { .. } if found.relaxed.is_empty() => Fit::Fits,
@@ -117,7 +138,7 @@ impl Explained<'_> {
                 self.propose(&mut trouble);
             }
             Verdict::Fragmented => {
-                let quick = || explain::irreducible(problem, packed::NODES_TO_EXPLAIN, None);
+                let quick = || explain::irreducible(problem, NODES_TO_EXPLAIN, None);
                 let core = self.found.core.clone().or_else(quick);
                 trouble.core = core.map(|core| (self.witnesses(&core.buffers), core.irreducible));
             }
@@ -172,7 +193,7 @@ impl Explained<'_> {
         let Input { kernel, bases, lifetimes, .. } = *self.input;
         let of_live =
             |base: BaseId| peak.live.iter().find(|ix| self.found.bases.get(ix.index()) == Some(&base)).copied();
-        packed::tiles(kernel, bases, lifetimes).filter(|(_, live)| live.def == at).find_map(|(var, _)| {
+        input::tiles(kernel, bases, lifetimes).filter(|(_, live)| live.def == at).find_map(|(var, _)| {
             let bytes = self.witness(of_live(bases.get(var)?.base)?).bytes;
             Some(Named::by(kernel, lifetimes, var).taking(bytes))
         })
@@ -180,7 +201,7 @@ impl Explained<'_> {
 }
 
 /// Two groups that are in different stages of one pipeline.
-pub(super) fn stage_pair(
+pub(in crate::memory) fn stage_pair(
     kernel: &Kernel,
     lifetimes: &Lifetimes,
     bases: &Bases,
@@ -217,7 +238,7 @@ fn names(input: &Input, bases: &[BaseId]) -> Vec<Named> {
     bases.iter().map(named).collect()
 }
 
-/// Inverse of [`packed::half_open`].
+/// Inverse of [`input::half_open`].
 fn order(time: u64) -> Order {
     Order(u32::try_from(time.saturating_sub(1) / 2).unwrap_or(u32::MAX))
 }

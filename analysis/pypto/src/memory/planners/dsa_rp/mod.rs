@@ -12,23 +12,23 @@ use crate::memory::AliasedKernel;
 use crate::memory::addresses::{Layout, Range, sizes_of};
 use crate::memory::bases::BaseId;
 use crate::memory::lifetimes::Group;
-use crate::memory::packed::half_open;
+use crate::memory::planners::input::half_open;
 use crate::memory::sizes::aligned;
 use greedy::{Node, Problem};
-pub(super) use penalties::{Tenant, recognize as between_pipes};
+pub(in crate::memory) use penalties::{Tenant, recognize as between_pipes};
 
 /// Buffers beyond which no placement is tried: the search compares them in pairs, seven times.
 const MOST_BUFFERS: usize = 1024;
 
 /// A placement.
-pub(super) struct Solution {
+pub(in crate::memory) struct Solution {
     pub layout: Layout,
     /// Pairs of groups in different stages of a pipeline that share memory for want of space, of so many pairs.
     pub sharing: Vec<(usize, usize)>,
     pub stages: usize,
 }
 
-pub(super) enum PlacementResult {
+pub(in crate::memory) enum PlacementResult {
     Placed(Solution),
     /// The search found nothing within the capacities.
     NoFit,
@@ -36,7 +36,7 @@ pub(super) enum PlacementResult {
 }
 
 /// Places the groups of a kernel whose yields were repaired.
-pub(super) fn place(aliased: &AliasedKernel) -> PlacementResult {
+pub(in crate::memory) fn place(aliased: &AliasedKernel) -> PlacementResult {
     let tenants = tenants(aliased);
     if tenants.len() > MOST_BUFFERS {
         return PlacementResult::TooMany;
