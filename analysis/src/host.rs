@@ -14,8 +14,13 @@ use crate::db::{AT_REST, Database, FileId, Plans, Searches, Settings, SharedPlan
 use crate::ide;
 use crate::project::Config;
 
+#[cfg(any(test, feature = "fixtures"))]
+mod fixture;
 #[cfg(test)]
 mod tests;
+
+#[cfg(any(test, feature = "fixtures"))]
+pub use fixture::Fixture;
 
 /// An edit came while the query ran, so that its answer would be stale, or nobody waits for it any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -275,6 +280,14 @@ macro_rules! features {
                 let query = std::panic::AssertUnwindSafe(|| $feature(&context $(, $arg)*));
                 // Attached, so that what a feature does itself can be interrupted as well.
                 salsa::attach(&self.db, || salsa::Cancelled::catch(query)).map_err(|_| Cancelled)
+            })*
+        }
+
+        #[cfg(any(test, feature = "fixtures"))]
+        impl Fixture {
+            $($(#[$doc])*
+            pub fn $name(&self $(, $arg: $ty)*) -> $result {
+                self.ask(|analysis, file| analysis.$name(file $(, $arg)*))
             })*
         }
     };

@@ -11,4 +11,6 @@ mod names;
 pub mod project;
 
 pub use db::FileId;
+#[cfg(any(test, feature = "fixtures"))]
+pub use host::Fixture;
 pub use host::{Analysis, AnalysisHost, Cancellable, Cancelled, Canceller};

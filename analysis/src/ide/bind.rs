@@ -81,12 +81,8 @@ fn is_taken(context: &Context<'_>, placed: &PlacedUnit<'_>, edit: &Edit, tile: &
 
 #[cfg(test)]
 mod tests {
-    use tilefit_syntax::Document;
-
     use super::*;
-    use crate::Analysis;
-    use crate::AnalysisHost;
-    use crate::FileId;
+    use crate::Fixture;
 
     const TEXT: &str = "\
 import pypto.language as pl
@@ -102,26 +98,16 @@ def k(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]
     return out
 ";
 
-    fn open(text: &str) -> (Analysis, FileId) {
-        let mut host = AnalysisHost::new();
-        let file = host.file_id("k.py");
-        host.set_document(file, Document::new(text));
-        (host.snapshot(), file)
-    }
-
     /// The text with the tile bound whose name is at the first place that reads `at`.
     fn bound(at: &str) -> Option<String> {
-        let (analysis, file) = open(TEXT);
-        let offset = TEXT.find(at).expect("in the fixture") + 4;
-        let actions = analysis.code_actions(file, TextRange::empty(offset)).expect("no edit");
+        let fixture = Fixture::new(TEXT);
+        let actions = fixture.code_actions(TextRange::empty(fixture.find(at) + 4));
         let edits = actions.into_iter().find_map(|action| match action.effect {
             Effect::Refactor(edits) => Some(edits),
             _ => None,
         })?;
-        let [(range, new)] = edits.as_slice() else { panic!("{edits:?}") };
-        let mut text = TEXT.to_owned();
-        text.replace_range(range.start..range.end, new);
-        Some(text)
+        assert_eq!(edits.len(), 1, "{edits:?}");
+        Some(fixture.edited(&edits))
     }
 
     #[test]
@@ -131,10 +117,9 @@ def k(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]
             text.contains("    y: pl.Tile[[64, 64], pl.FP32, pl.MemRef(\"y_buffer\"), pl.Mem.Vec] = pl.exp(x)\n"),
             "{text}"
         );
-        let (analysis, file) = open(&text);
-        assert_eq!(analysis.diagnostics(file), Ok(Vec::new()));
-        let y = text.find("    y").expect("there") + 4;
-        let hover = analysis.hover(file, y).expect("no edit").expect("a tile");
+        let fixture = Fixture::new(&text);
+        assert_eq!(fixture.diagnostics(), []);
+        let hover = fixture.hover(fixture.find("    y") + 4).expect("a tile");
         assert!(hover.markdown.contains("| declared allocation | `y_buffer`, 16384 bytes"), "{}", hover.markdown);
         assert_eq!(
             bound("    x = "),

@@ -95,10 +95,8 @@ pub(crate) fn outgoing_calls(context: &Context<'_>, offset: usize) -> Vec<Calls>
 
 #[cfg(test)]
 mod tests {
-    use tilefit_syntax::Document;
-
     use super::*;
-    use crate::AnalysisHost;
+    use crate::Fixture;
 
     const TEXT: &str = "\
 import pypto.language as pl
@@ -121,20 +119,17 @@ class P:
 
     #[test]
     fn helpers_kernels_and_hosts() {
-        let mut host = AnalysisHost::new();
-        let file = host.file_id("k.py");
-        host.set_document(file, Document::new(TEXT));
-        let analysis = host.snapshot();
-        let at = |what: &str| TEXT.find(what).expect("in the fixture") + what.len();
+        let fixture = Fixture::new(TEXT);
+        let after = |what: &str| fixture.find(what) + what.len();
         let shown = |calls: Vec<Calls>| {
             calls.iter().map(|calls| format!("{} {}", calls.item.name, calls.ranges.len())).collect::<Vec<_>>()
         };
-        let item = analysis.call_item(file, at("self.")).expect("no edit").expect("a kernel");
-        assert_eq!((item.name.as_str(), &TEXT[item.selection.start..item.selection.end]), ("P.k", "k"));
-        assert!(analysis.call_item(file, at("return pl.")).expect("no edit").is_none());
-        assert_eq!(shown(analysis.incoming_calls(file, at("def ")).expect("no edit")), ["P.k 2"]);
-        assert_eq!(shown(analysis.outgoing_calls(file, at("def k")).expect("no edit")), ["helper 2"]);
-        assert_eq!(shown(analysis.incoming_calls(file, at("def k")).expect("no edit")), ["P.main 1"]);
-        assert_eq!(shown(analysis.outgoing_calls(file, at("def main")).expect("no edit")), ["P.k 1"]);
+        let item = fixture.call_item(after("self.")).expect("a kernel");
+        assert_eq!((item.name.as_str(), fixture.at(item.selection)), ("P.k", "k"));
+        assert!(fixture.call_item(after("return pl.")).is_none());
+        assert_eq!(shown(fixture.incoming_calls(after("def "))), ["P.k 2"]);
+        assert_eq!(shown(fixture.outgoing_calls(after("def k"))), ["helper 2"]);
+        assert_eq!(shown(fixture.incoming_calls(after("def k"))), ["P.main 1"]);
+        assert_eq!(shown(fixture.outgoing_calls(after("def main"))), ["P.k 1"]);
     }
 }

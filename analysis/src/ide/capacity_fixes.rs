@@ -182,19 +182,9 @@ fn smaller(context: &Context<'_>, constant: &Constant) -> Option<(i64, Edit)> {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilefit_syntax::Document;
 
     use super::*;
-    use crate::Analysis;
-    use crate::AnalysisHost;
-    use crate::FileId;
-
-    fn open(text: &str) -> (Analysis, FileId) {
-        let mut host = AnalysisHost::new();
-        let file = host.file_id("k.py");
-        host.set_document(file, Document::new(text));
-        (host.snapshot(), file)
-    }
+    use crate::Fixture;
 
     fn kernel(head: &str, params: &str, body: &str) -> String {
         let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
@@ -213,17 +203,14 @@ def k({params}):
     /// Applies each fix of a kernel that is over capacity; prints its title and the lines that it changes.
     #[track_caller]
     fn check(text: &str, expected: Expect) {
-        let (analysis, file) = open(text);
-        let before = analysis.diagnostics(file).expect("no edit");
+        let fixture = Fixture::new(text);
+        let before = fixture.diagnostics();
         assert!(before.iter().any(|it| it.code == Code::CapacityExceeded), "{before:?}");
         let mut shown = String::new();
-        for action in analysis.code_actions(file, TextRange::new(0, text.len())).expect("no edit") {
-            let Effect::Fix(Fix { mut edits, .. }) = action.effect else { continue };
-            edits.sort_by_key(|(range, _)| std::cmp::Reverse(*range));
-            let mut fixed = text.to_owned();
-            edits.iter().for_each(|(range, new)| fixed.replace_range(range.start..range.end, new));
-            let (analysis, file) = open(&fixed);
-            assert_eq!(analysis.diagnostics(file), Ok(Vec::new()), "{}:\n{fixed}", action.title);
+        for action in fixture.code_actions(fixture.whole()) {
+            let Effect::Fix(fix) = action.effect else { continue };
+            let fixed = fixture.edited(&fix.edits);
+            assert_eq!(Fixture::new(&fixed).diagnostics(), [], "{}:\n{fixed}", action.title);
             shown.push_str(&format!("{}\n", action.title));
             let changed = fixed.lines().filter(|line| !text.lines().any(|old| old == *line));
             changed.for_each(|line| shown.push_str(&format!("|{line}\n")));
@@ -268,11 +255,8 @@ for i in pl.range(1):
 
     /// The planners that are offered for a kernel on A2/A3, and under each of them nothing is said of its memory any more.
     fn planners_for(text: &str, planner: Planner) -> Vec<Planner> {
-        let mut host = AnalysisHost::new();
-        let file = host.file_id("k.py");
-        host.set_document(file, Document::new(text));
-        host.set_config(Config { planner, ..Config::default() });
-        let actions = host.snapshot().code_actions(file, TextRange::new(0, text.len())).expect("no edit").into_iter();
+        let mut fixture = Fixture::new(text).with(Config { planner, ..Config::default() });
+        let actions = fixture.code_actions(fixture.whole()).into_iter();
         let offered: Vec<_> = actions
             .filter_map(|action| match action.effect {
                 Effect::SetPlanner { planner, fixes } => Some((planner, fixes)),
@@ -280,10 +264,10 @@ for i in pl.range(1):
             })
             .collect();
         for (planner, fixes) in &offered {
-            let before = host.snapshot().diagnostics(file).expect("no edit");
+            let before = fixture.diagnostics();
             assert!(before.contains(fixes), "{before:?}");
-            host.set_config(Config { planner: *planner, ..Config::default() });
-            let after = host.snapshot().diagnostics(file).expect("no edit");
+            fixture = fixture.with(Config { planner: *planner, ..Config::default() });
+            let after = fixture.diagnostics();
             assert!(after.iter().all(|diagnostic| diagnostic.code != fixes.code), "{after:?}");
         }
         offered.into_iter().map(|(planner, _)| planner).collect()

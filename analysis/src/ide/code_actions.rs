@@ -373,12 +373,9 @@ fn operation(op: BinaryOp) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilefit_syntax::Document;
 
     use super::*;
-    use crate::Analysis;
-    use crate::AnalysisHost;
-    use crate::FileId;
+    use crate::Fixture;
 
     fn kernel(body: &str) -> String {
         let body: String = body.lines().map(|line| format!("        {line}\n")).collect();
@@ -387,30 +384,16 @@ mod tests {
         )
     }
 
-    fn open(text: &str) -> (Analysis, FileId) {
-        let mut host = AnalysisHost::new();
-        let file = host.file_id("kernels.py");
-        host.set_document(file, Document::new(text));
-        (host.snapshot(), file)
-    }
-
     /// Prints the titles of the fixes of the whole file; applies each, after which its diagnostic must be gone.
     #[track_caller]
     fn check(body: &str, expect: Expect) {
-        let text = kernel(body);
-        let (analysis, file) = open(&text);
-        let actions = analysis.code_actions(file, TextRange::new(0, text.len())).expect("no edit");
+        let fixture = Fixture::new(&kernel(body));
         let mut titles = String::new();
-        for CodeAction { title, effect } in actions {
+        for CodeAction { title, effect } in fixture.code_actions(fixture.whole()) {
             let Effect::Fix(fix) = effect else { continue };
-            assert!(analysis.diagnostics(file).expect("no edit").contains(&fix.fixes));
-            let mut fixed = text.clone();
-            for (range, new) in &fix.edits {
-                fixed.replace_range(range.start..range.end, new);
-            }
-            let (analysis, file) = open(&fixed);
-            let left = analysis.diagnostics(file).expect("no edit");
-            assert_eq!(left, [], "{title}:\n{fixed}");
+            assert!(fixture.diagnostics().contains(&fix.fixes));
+            let fixed = fixture.edited(&fix.edits);
+            assert_eq!(Fixture::new(&fixed).diagnostics(), [], "{title}:\n{fixed}");
             titles.push_str(&title);
             titles.push_str(if fix.preferred { "\n" } else { " (not preferred)\n" });
         }
@@ -491,19 +474,18 @@ mod tests {
 
     #[test]
     fn the_allocated_ir_is_offered_inside_of_kernels() {
-        let text = kernel("");
-        let (analysis, file) = open(&text);
+        let fixture = Fixture::new(&kernel(""));
         let titles = |offset| {
-            let actions = analysis.code_actions(file, TextRange::empty(offset)).expect("no edit");
+            let actions = fixture.code_actions(TextRange::empty(offset));
             actions.into_iter().map(|action| action.title).collect::<Vec<_>>()
         };
-        let inside = text.find("pl.exp").expect("in the fixture");
+        let inside = fixture.find("pl.exp");
         assert_eq!(titles(inside), ["Show allocated IR"]);
         assert!(titles(0).is_empty());
-        let ir = analysis.allocated_ir_at(file, inside).expect("no edit").expect("a kernel");
-        assert_eq!(Some(&ir), analysis.allocated_ir(file).expect("no edit").first());
+        let ir = fixture.allocated_ir_at(inside).expect("a kernel");
+        assert_eq!(Some(&ir), fixture.allocated_ir().first());
         assert_eq!(ir.kernel, "P.k");
         // Outside of kernels it is that of the nearest one.
-        assert_eq!(analysis.allocated_ir_at(file, 0), Ok(Some(ir)));
+        assert_eq!(fixture.allocated_ir_at(0), Some(ir));
     }
 }

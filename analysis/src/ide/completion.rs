@@ -530,7 +530,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::ide::tests::open_at_cursor;
+    use crate::Fixture;
 
     const HEADER: &str = "\
 import pypto.language as pl
@@ -551,8 +551,8 @@ N = 4
 
     /// The completions at `$0`.
     fn at(text: &str) -> Option<Completions> {
-        let (host, file, offset) = open_at_cursor(text);
-        host.snapshot().completions(file, offset).expect("no edit")
+        let fixture = Fixture::new(text);
+        fixture.completions(fixture.cursor())
     }
 
     fn in_kernel(line: &str) -> Vec<Completion> {

@@ -59,12 +59,8 @@ pub(crate) fn selection_ranges(context: &Context<'_>, offset: usize) -> Vec<Text
 
 #[cfg(test)]
 mod tests {
-    use tilefit_syntax::Document;
-
     use super::*;
-    use crate::Analysis;
-    use crate::AnalysisHost;
-    use crate::FileId;
+    use crate::Fixture;
 
     const TEXT: &str = "\
 import pypto.language as pl
@@ -82,33 +78,25 @@ def plain():
         print(i)
 ";
 
-    fn open() -> (Analysis, FileId) {
-        let mut host = AnalysisHost::new();
-        let file = host.file_id("k.py");
-        host.set_document(file, Document::new(TEXT));
-        (host.snapshot(), file)
-    }
-
     #[test]
     fn folds_of_kernels_only() {
-        let (analysis, file) = open();
-        let folds = analysis.folding_ranges(file).expect("no edit");
-        let first = |range: &TextRange| TEXT[range.start..range.end].lines().next().unwrap_or_default().to_owned();
+        let fixture = Fixture::new(TEXT);
+        let folds = fixture.folding_ranges();
+        let first = |range: &TextRange| fixture.at(*range).lines().next().unwrap_or_default().to_owned();
         let lines: Vec<_> = folds.iter().map(first).collect();
         assert_eq!(lines, ["@pl.function(type=pl.FunctionType.InCore)", "for i in pl.range(4):", "if n > 0:"]);
         let branch = folds.last().expect("a fold");
-        assert!(TEXT[branch.start..branch.end].ends_with("[i, 0], [16, 64])"));
+        assert!(fixture.at(*branch).ends_with("[i, 0], [16, 64])"));
     }
 
     #[test]
     fn selections_grow() {
-        let (analysis, file) = open();
-        let offset = TEXT.find("[i, 0]").expect("in the fixture") + 2;
-        let ranges = analysis.selection_ranges(file, offset).expect("no edit");
-        let texts: Vec<_> = ranges.iter().map(|range| &TEXT[range.start..range.end]).collect();
+        let fixture = Fixture::new(TEXT);
+        let ranges = fixture.selection_ranges(fixture.find("i, 0]") + 1);
+        let texts: Vec<_> = ranges.iter().map(|range| fixture.at(*range)).collect();
         assert_eq!(texts[..3], ["i", "[i, 0]", "(a, [i, 0], [16, 64])"]);
         assert_eq!(texts.last(), Some(&TEXT));
         assert!(ranges.windows(2).all(|pair| pair[1].start <= pair[0].start && pair[0].end <= pair[1].end));
-        assert!(analysis.selection_ranges(file, TEXT.find("print").expect("there")).expect("no edit").is_empty());
+        assert!(fixture.selection_ranges(fixture.find("print")).is_empty());
     }
 }

@@ -102,12 +102,13 @@ pub(super) fn sharing(context: &Context<'_>, offset: usize) -> Vec<TextRange> {
 
 #[cfg(test)]
 mod tests {
-    use crate::ide::tests::{kernel_with, open_at_cursor};
+    use crate::Fixture;
+    use crate::ide::tests::kernel_with;
 
     /// The first lines of the hover at `$0` in a kernel.
     fn at(line: &str) -> Vec<String> {
-        let (host, file, offset) = open_at_cursor(&kernel_with(line));
-        let hover = host.snapshot().hover(file, offset).expect("no edit");
+        let fixture = Fixture::new(&kernel_with(line));
+        let hover = fixture.hover(fixture.cursor());
         hover.map_or_else(Vec::new, |hover| hover.markdown.lines().take(5).map(str::to_owned).collect())
     }
 

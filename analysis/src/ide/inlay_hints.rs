@@ -113,28 +113,24 @@ pub(crate) fn hint_details(context: &Context<'_>, offset: usize, key: HintKey) -
 
 #[cfg(test)]
 mod tests {
-    use tilefit_syntax::Document;
-
     use super::*;
-    use crate::AnalysisHost;
+    use crate::Fixture;
 
     #[test]
     fn an_address_leads_to_who_had_it_before() {
-        let text = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n    x = pl.load(a, [0, 0], [64, 64])\n    y = pl.exp(x)\n    o = pl.store(y, [0, 0], o)\n    return o\n";
-        let mut host = AnalysisHost::new();
-        let file = host.file_id("k.py");
-        host.set_document(file, Document::new(text));
-        let analysis = host.snapshot();
-        let hints = analysis.inlay_hints(file, TextRange::new(0, text.len())).expect("no edit");
+        let fixture = Fixture::new(
+            "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n    x = pl.load(a, [0, 0], [64, 64])\n    y = pl.exp(x)\n    o = pl.store(y, [0, 0], o)\n    return o\n",
+        );
+        let hints = fixture.inlay_hints(fixture.whole());
         let [x, y] = hints.as_slice() else { panic!("{hints:?}") };
-        let details = |hint: &InlayHint| analysis.hint_details(file, hint.offset, hint.key?).expect("no edit");
+        let details = |hint: &InlayHint| fixture.hint_details(hint.offset, hint.key?);
         assert_eq!(details(x).expect("a tile").link, None);
         let of_y = details(y).expect("a tile");
         assert!(of_y.markdown.contains("| memory space | Vec |"), "{}", of_y.markdown);
         let link = of_y.link.expect("`y` lies where `x` lay");
-        assert_eq!((&y.label[link.part], &text[link.target.start..link.target.end]), ("0x0", "x"));
+        assert_eq!((&y.label[link.part], fixture.at(link.target)), ("0x0", "x"));
         let key = |hint: &InlayHint| hint.key.expect("of a tile");
-        assert_eq!(analysis.hint_details(file, y.offset, key(x)), Ok(None), "another tile");
-        assert_eq!(analysis.hint_details(file, 3, key(y)), Ok(None));
+        assert_eq!(fixture.hint_details(y.offset, key(x)), None, "another tile");
+        assert_eq!(fixture.hint_details(3, key(y)), None);
     }
 }

@@ -64,7 +64,8 @@ impl Level {
 mod tests {
     use expect_test::expect;
 
-    use crate::ide::tests::{kernel_with, open_at_cursor};
+    use crate::Fixture;
+    use crate::ide::tests::kernel_with;
 
     /// A scope on tensors with a line after the one that makes `x`.
     fn scope_with(line: &str) -> String {
@@ -85,16 +86,14 @@ def main(a: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]
 
     /// What is inserted for an operation, its signatures at the cursor of a call, and the first line of its hover.
     fn shown(text: &str) -> String {
-        let (host, file, offset) = open_at_cursor(&text.replace("CALL", "pl.row_argmax$0"));
-        let analysis = host.snapshot();
-        let items = analysis.completions(file, offset).expect("no edit").expect("completions").items;
+        let fixture = Fixture::new(&text.replace("CALL", "pl.row_argmax$0"));
+        let items = fixture.completions(fixture.cursor()).expect("completions").items;
         let item = items.into_iter().find(|item| item.label == "row_argmax").expect("the operation");
         let documentation = item.key.as_deref().and_then(crate::ide::documentation).expect("a page");
-        let (host, file, offset) = open_at_cursor(&text.replace("CALL", "pl.row_argmax(x$0"));
-        let analysis = host.snapshot();
-        let help = analysis.signature_help(file, offset).expect("no edit").expect("a call");
+        let fixture = Fixture::new(&text.replace("CALL", "pl.row_argmax(x$0"));
+        let help = fixture.signature_help(fixture.cursor()).expect("a call");
         let signatures: Vec<String> = help.signatures.into_iter().map(|signature| signature.label).collect();
-        let hover = analysis.hover(file, offset - "max(x".len()).expect("no edit").expect("a word");
+        let hover = fixture.hover(fixture.cursor() - "max(x".len()).expect("a word");
         let line = |page: &str| [1, 4].map(|line| page.lines().nth(line).unwrap_or_default()).join(" · ");
         let (item, documentation) = (item.snippet.unwrap_or_default(), line(&documentation));
         format!("{item}\n{documentation}\n{}\n{}\n", signatures.join("\n"), line(&hover.markdown))
@@ -131,8 +130,8 @@ def main(a: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]
     fn the_first_argument_decides() {
         let text =
             scope_with("t = pl.load(a, [0, 0], [64, 64])\n        u = pl.add(x, x)\n        y = pl.row_argmax(t, $0");
-        let (host, file, offset) = open_at_cursor(&text);
-        let help = host.snapshot().signature_help(file, offset).expect("no edit").expect("a call");
+        let fixture = Fixture::new(&text);
+        let help = fixture.signature_help(fixture.cursor()).expect("a call");
         assert_eq!(help.signatures[0].label, "pl.row_argmax(input, tmp_tile) -> Tile");
     }
 }

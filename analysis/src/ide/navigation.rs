@@ -157,11 +157,8 @@ fn shown<'c, 'db>(context: &'c Context<'db>) -> Option<Scopes<'c, 'db>> {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilefit_syntax::Document;
 
-    use crate::Analysis;
-    use crate::AnalysisHost;
-    use crate::FileId;
+    use crate::Fixture;
 
     const KERNELS: &str = "\
 import pypto.language as pl
@@ -195,17 +192,6 @@ def plain(x):
     return x + OTHER
 ";
 
-    fn open(files: &[(&str, &str)]) -> (Analysis, Vec<FileId>) {
-        let mut host = AnalysisHost::new();
-        let ids = files.iter().map(|(path, text)| {
-            let file = host.file_id(path);
-            host.set_document(file, Document::new(text));
-            file
-        });
-        let ids = ids.collect();
-        (host.snapshot(), ids)
-    }
-
     /// The offset of the `nth` (from 0) place that reads `what`; `|` in it is the cursor.
     fn offset(text: &str, what: &str, nth: usize) -> usize {
         let plain = what.replace('|', "");
@@ -220,11 +206,10 @@ def plain(x):
     }
 
     fn at(what: &str, nth: usize) -> String {
-        let (analysis, files) = open(&[("k.py", KERNELS)]);
+        let fixture = Fixture::new(KERNELS);
         let offset = offset(KERNELS, what, nth);
-        let references = analysis.references(files[0], offset).expect("no edit");
-        let definition = analysis.definition(files[0], offset).expect("no edit");
-        let mut shown = definition.map_or(String::new(), |it| place(KERNELS, it.range.start));
+        let references = fixture.references(offset);
+        let mut shown = fixture.definition(offset).map_or(String::new(), |it| place(KERNELS, it.range.start));
         shown.push(':');
         for mention in references.unwrap_or_default() {
             shown.push_str(&format!(
@@ -262,15 +247,12 @@ def plain(x):
 
     #[track_caller]
     fn check_rename(what: &str, new: &str, expected: Expect) {
-        let (analysis, files) = open(&[("k.py", KERNELS)]);
-        let renamed = analysis.rename(files[0], offset(KERNELS, what, 0), new.to_owned()).expect("no edit");
-        let shown = match renamed {
+        let fixture = Fixture::new(KERNELS);
+        let shown = match fixture.rename(offset(KERNELS, what, 0), new.to_owned()) {
             Err(why) => why,
             Ok(mentions) => {
-                let mut text = KERNELS.to_owned();
-                for mention in mentions.iter().rev() {
-                    text.replace_range(mention.range.start..mention.range.end, new);
-                }
+                let edits: Vec<_> = mentions.iter().map(|mention| (mention.range, new.to_owned())).collect();
+                let text = fixture.edited(&edits);
                 let changed = KERNELS.lines().zip(text.lines()).filter(|(old, new)| old != new);
                 changed.map(|(_, new)| format!("{}\n", new.trim())).collect()
             }
@@ -317,14 +299,23 @@ def plain(x):
 
     #[test]
     fn constants_of_other_files() {
-        let kernel = "from sizes import ROWS\nimport pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[ROWS, 64], pl.FP32]):\n    x = pl.load(a, [0, 0], [ROWS, 64])\n";
-        let sizes = "ROWS = 64\n";
-        let (analysis, files) = open(&[("/w/k.py", kernel), ("/w/sizes.py", sizes)]);
-        let used = kernel.rfind("ROWS").expect("in the fixture");
-        let definition = analysis.definition(files[0], used).expect("no edit").expect("a definition");
-        assert!(definition.file == files[1] && definition.range.start == 0);
-        assert_eq!(analysis.references(files[0], used).expect("no edit").expect("references").len(), 4);
-        let refused = analysis.rename(files[0], used, "N".to_owned()).expect("no edit").err();
+        let fixture = Fixture::new(
+            "\
+from sizes import ROWS
+import pypto.language as pl
+
+@pl.function(type=pl.FunctionType.InCore)
+def k(a: pl.Tensor[[ROWS, 64], pl.FP32]):
+    x = pl.load(a, [0, 0], [$0ROWS, 64])
+# file: /w/sizes.py
+ROWS = 64
+",
+        );
+        let definition = fixture.definition(fixture.cursor()).expect("a definition");
+        let path = fixture.host.snapshot().path(definition.file).to_owned();
+        assert_eq!((path.as_str(), definition.range.start), ("/w/sizes.py", 0));
+        assert_eq!(fixture.references(fixture.cursor()).expect("references").len(), 4);
+        let refused = fixture.rename(fixture.cursor(), "N".to_owned()).err();
         assert_eq!(refused.as_deref(), Some("`ROWS` is imported; rename it where it is defined"));
     }
 }

@@ -341,18 +341,14 @@ fn space_plan((memory, packing): (Memory, Option<SpacePacking>)) -> (&'static st
 #[cfg(test)]
 mod tests {
     use tilefit_python::diagnostics::{Code, Severity};
-    use tilefit_syntax::Document;
 
-    use crate::AnalysisHost;
+    use crate::Fixture;
     use crate::project::Config;
 
     /// What is said of the kernels of a file, by code, under these severities.
     fn codes(text: &str, severity: &[(Code, Option<Severity>)]) -> Vec<&'static str> {
-        let mut host = AnalysisHost::new();
-        host.set_config(Config { severity: severity.iter().copied().collect(), ..Config::default() });
-        let file = host.file_id("kernels.py");
-        host.set_document(file, Document::new(text));
-        let plans = host.snapshot().plans(file).expect("no edit");
+        let config = Config { severity: severity.iter().copied().collect(), ..Config::default() };
+        let plans = Fixture::new(text).with(config).plans();
         plans.iter().flat_map(|plan| &plan.diagnostics).map(|diagnostic| diagnostic.code).collect()
     }
 

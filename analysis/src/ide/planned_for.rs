@@ -45,13 +45,12 @@ pub(crate) fn planned_for(context: &Context<'_>) -> Vec<PlannedFor> {
 mod tests {
     use expect_test::expect;
 
-    use crate::ide::tests::open_at_cursor;
+    use crate::Fixture;
 
     #[test]
     fn each_kernel_says_what_it_is_planned_for() {
-        let text = "import triton\nimport triton.language as tl\n\n# tilefit: arch=gfx942\n@triton.jit\ndef $0a(x):\n    tl.store(x, 1)\n\n\n@triton.jit\ndef b(x):\n    tl.store(x, 1)\n";
-        let (host, file, _) = open_at_cursor(text);
-        let planned = host.snapshot().planned_for(file).expect("no edit");
+        let text = "import triton\nimport triton.language as tl\n\n# tilefit: arch=gfx942\n@triton.jit\ndef a(x):\n    tl.store(x, 1)\n\n\n@triton.jit\ndef b(x):\n    tl.store(x, 1)\n";
+        let planned = Fixture::new(text).planned_for();
         let lines = planned.iter().map(|it| format!("{} {} {} {}\n", it.kernel, it.target, it.planner, it.is_assumed));
         expect![[r#"
             a gfx942 triton 3.9 false

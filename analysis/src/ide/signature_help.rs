@@ -301,13 +301,14 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::ide::tests::{kernel_with, open_at_cursor};
+    use crate::Fixture;
+    use crate::ide::tests::kernel_with;
 
     /// The signatures at `$0` in a kernel, the active parameter in brackets.
     #[track_caller]
     fn check(line: &str, expect: Expect) {
-        let (host, file, offset) = open_at_cursor(&kernel_with(line));
-        let help = host.snapshot().signature_help(file, offset).expect("no edit");
+        let fixture = Fixture::new(&kernel_with(line));
+        let help = fixture.signature_help(fixture.cursor());
         let mut shown = String::new();
         for (signature, active) in help.iter().flat_map(|help| help.signatures.iter().zip(&help.active)) {
             let mut label = signature.label.clone();

@@ -238,64 +238,30 @@ mod tests {
     use expect_test::{Expect, expect};
     use tilefit_pypto::codegen;
     use tilefit_python::diagnostics::{Code, Severity};
-    use tilefit_syntax::{Document, TextRange};
 
-    use crate::AnalysisHost;
+    use crate::Fixture;
     use crate::ide::code_actions::{Effect, Fix};
     use crate::project::Config;
 
     const CODES: [Code; 4] = [Code::UnpairedFlag, Code::WrongPipe, Code::MissingSync, Code::EventsExhausted];
 
-    struct Editor {
-        host: AnalysisHost,
-        text: String,
+    /// How many diagnostics there are about synchronisation; whether one is an error.
+    fn findings(fixture: &Fixture) -> (usize, bool) {
+        let all = fixture.diagnostics();
+        let about = all.iter().filter(|diagnostic| CODES.contains(&diagnostic.code)).count();
+        (about, all.iter().any(|diagnostic| diagnostic.severity == Severity::Error))
     }
 
-    impl Editor {
-        fn new(text: &str, config: Config) -> Editor {
-            let mut host = AnalysisHost::new();
-            host.set_config(config);
-            let mut editor = Editor { host, text: String::new() };
-            editor.set(text.to_owned());
-            editor
-        }
-
-        fn set(&mut self, text: String) {
-            let file = self.host.file_id("kernels.py");
-            self.host.set_document(file, Document::new(&text));
-            self.text = text;
-        }
-
-        /// How many diagnostics there are about synchronisation; whether one is an error.
-        fn findings(&mut self) -> (usize, bool) {
-            let file = self.host.file_id("kernels.py");
-            let all = self.host.snapshot().diagnostics(file).expect("no edit");
-            let about = all.iter().filter(|diagnostic| CODES.contains(&diagnostic.code)).count();
-            (about, all.iter().any(|diagnostic| diagnostic.severity == Severity::Error))
-        }
-
-        fn fixes(&mut self) -> Vec<(String, Fix)> {
-            let file = self.host.file_id("kernels.py");
-            let analysis = self.host.snapshot();
-            let actions = analysis.code_actions(file, TextRange::new(0, self.text.len())).expect("no edit");
-            let diagnostics = analysis.diagnostics(file).expect("no edit");
-            let fixes = actions.into_iter().filter_map(|action| match action.effect {
-                Effect::Fix(fix) if CODES.contains(&fix.fixes.code) => {
-                    assert!(diagnostics.contains(&fix.fixes), "{:?}", fix.fixes);
-                    Some((action.title, fix))
-                }
-                _ => None,
-            });
-            fixes.collect()
-        }
-
-        fn apply(&mut self, fix: &Fix) {
-            let mut edits = fix.edits.clone();
-            edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
-            let mut text = self.text.clone();
-            edits.iter().for_each(|(range, new)| text.replace_range(range.start..range.end, new));
-            self.set(text);
-        }
+    fn first_fix(fixture: &Fixture) -> Option<(String, Fix)> {
+        let diagnostics = fixture.diagnostics();
+        let fixes = fixture.code_actions(fixture.whole()).into_iter().filter_map(|action| match action.effect {
+            Effect::Fix(fix) if CODES.contains(&fix.fixes.code) => {
+                assert!(diagnostics.contains(&fix.fixes), "{:?}", fix.fixes);
+                Some((action.title, fix))
+            }
+            _ => None,
+        });
+        fixes.collect::<Vec<_>>().into_iter().next()
     }
 
     /// Applies the first fix, and prints its title and the body that comes of it.
@@ -308,12 +274,12 @@ import pypto.language as pl
 def k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
 ";
         let body: String = body.trim_start().lines().map(|line| format!("    {line}\n")).collect();
-        let mut editor = Editor::new(&format!("{head}{body}    return out\n"), Config::default());
-        let before = editor.findings().0;
-        let (title, fix) = editor.fixes().first().cloned().expect("a fix");
-        editor.apply(&fix);
-        assert!(editor.findings().0 < before, "{}", editor.text);
-        expect.assert_eq(&format!("{title}\n\n{}", &editor.text[head.len()..]));
+        let mut fixture = Fixture::new(&format!("{head}{body}    return out\n"));
+        let (before, _) = findings(&fixture);
+        let (title, fix) = first_fix(&fixture).expect("a fix");
+        fixture.retype(&fixture.edited(&fix.edits));
+        assert!(findings(&fixture).0 < before, "{}", fixture.text);
+        expect.assert_eq(&format!("{title}\n\n{}", &fixture.text[head.len()..]));
     }
 
     #[test]
@@ -674,11 +640,11 @@ import pypto.language as pl
 def k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
 ";
         let body: String = body.trim_start().lines().map(|line| format!("    {line}\n")).collect();
-        let mut editor = Editor::new(&format!("{head}{body}    return out\n"), Config::default());
-        let (title, fix) = editor.fixes().first().cloned().expect("a fix");
+        let mut fixture = Fixture::new(&format!("{head}{body}    return out\n"));
+        let (title, fix) = first_fix(&fixture).expect("a fix");
         assert_eq!((title.as_str(), fix.fixes.code), ("Write `pl.system.bar_all()` before it", Code::EventsExhausted));
-        editor.apply(&fix);
-        assert_eq!(editor.findings(), (0, false), "{}", editor.text);
+        fixture.retype(&fixture.edited(&fix.edits));
+        assert_eq!(findings(&fixture), (0, false), "{}", fixture.text);
     }
 
     /// Every recorded kernel, synchronised by its author with what the fixes write, and nothing else.
@@ -694,17 +660,17 @@ def k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Te
             let text = std::fs::read_to_string(&path).expect("a file");
             let codegen =
                 codegen::Options { insertion: codegen::Insertion::InStatements, ..codegen::Options::default() };
-            let mut editor = Editor::new(&text, Config { codegen, ..Config::default() });
+            let mut fixture = Fixture::new(&text).with(Config { codegen, ..Config::default() });
             kernels += 1;
-            while let Some((title, fix)) = editor.fixes().into_iter().next() {
-                let (before, _) = editor.findings();
-                editor.apply(&fix);
-                let (after, is_broken) = editor.findings();
-                assert!(!is_broken, "{}: {title}\n{}", path.display(), editor.text);
-                assert!(after < before, "{}: {title} leaves {after} of {before}\n{}", path.display(), editor.text);
+            while let Some((title, fix)) = first_fix(&fixture) {
+                let (before, _) = findings(&fixture);
+                fixture.retype(&fixture.edited(&fix.edits));
+                let (after, is_broken) = findings(&fixture);
+                assert!(!is_broken, "{}: {title}\n{}", path.display(), fixture.text);
+                assert!(after < before, "{}: {title} leaves {after} of {before}\n{}", path.display(), fixture.text);
                 applied += 1;
             }
-            let (rest, _) = editor.findings();
+            let (rest, _) = findings(&fixture);
             if rest > 0 {
                 let name = path.file_stem().unwrap_or_default().to_string_lossy();
                 left.push_str(&format!("{name}: {rest} left\n"));

@@ -79,9 +79,8 @@ fn reason(order: &Order, instructions: &[&Instr]) -> String {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilefit_syntax::{Document, TextRange};
 
-    use crate::AnalysisHost;
+    use crate::Fixture;
     use crate::project::Config;
 
     /// Prints the body with the hints where an editor shows them.
@@ -96,26 +95,17 @@ def k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Te
         let mut text = head.to_owned();
         body.trim_start().lines().for_each(|line| text.push_str(&format!("    {line}\n")));
         text.push_str("    return out\n");
-        let mut host = AnalysisHost::new();
-        host.set_config(Config { sync_hints: true, inlay_hints: false, ..Config::default() });
-        let file = host.file_id("kernels.py");
-        host.set_document(file, Document::new(&text));
-        let analysis = host.snapshot();
-        let hints = analysis.inlay_hints(file, TextRange::new(0, text.len())).expect("no edit");
-        let mut shown = text.clone();
+        let fixture = Fixture::new(&text).with(Config { sync_hints: true, inlay_hints: false, ..Config::default() });
+        let hints = fixture.inlay_hints(fixture.whole());
+        let mut shown = text;
         for hint in hints.iter().rev() {
             let label = if hint.in_front { format!("«{}» ", hint.label) } else { format!(" «{}»", hint.label) };
             shown.insert_str(hint.offset, &label);
         }
         let shown: String = shown[head.len()..].lines().map(|line| format!("{}\n", &line[4..])).collect();
         expect.assert_eq(&shown);
-        drop(analysis); // a change waits for it
-        host.set_config(Config { inlay_hints: false, ..Config::default() });
-        assert_eq!(
-            host.snapshot().inlay_hints(file, TextRange::new(0, text.len())),
-            Ok(Vec::new()),
-            "only when asked for"
-        );
+        let fixture = fixture.with(Config { inlay_hints: false, ..Config::default() });
+        assert_eq!(fixture.inlay_hints(fixture.whole()), [], "only when asked for");
     }
 
     #[test]
@@ -202,15 +192,9 @@ def f(a: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
         o = pl.assemble(o, pl.mul(b, b), [0, 0])
     return o
 ";
-        let mut host = AnalysisHost::new();
-        let config = Config { sync_hints: true, inlay_hints: false, ..Config::default() };
-        host.set_config(config);
-        let file = host.file_id("kernels.py");
-        host.set_document(file, Document::new(text));
-        let analysis = host.snapshot();
-        let generated =
-            analysis.generated_code(file, text.find("pl.exp").unwrap_or(0)).expect("no edit").expect("a kernel");
+        let fixture = Fixture::new(text).with(Config { sync_hints: true, inlay_hints: false, ..Config::default() });
+        let generated = fixture.generated_code(fixture.find("pl.exp")).expect("a kernel");
         assert!(generated.text.contains("pipe_barrier(PIPE_V)"), "{}", generated.text);
-        assert_eq!(analysis.inlay_hints(file, TextRange::new(0, text.len())), Ok(Vec::new()));
+        assert_eq!(fixture.inlay_hints(fixture.whole()), []);
     }
 }

@@ -28,16 +28,11 @@ fn first_error(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<TextRan
 
 #[cfg(test)]
 mod tests {
-    use tilefit_syntax::Document;
-
-    use crate::AnalysisHost;
+    use crate::Fixture;
 
     /// Lines with the first error of a kernel, from 1.
     fn lines(text: &str) -> Vec<usize> {
-        let mut host = AnalysisHost::new();
-        let file = host.file_id("kernels.py");
-        host.set_document(file, Document::new(text));
-        let errors = host.snapshot().syntax_errors(file).expect("no edit");
+        let errors = Fixture::new(text).syntax_errors();
         errors.iter().map(|range| text[..range.start].matches('\n').count() + 1).collect()
     }
 

@@ -6,18 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use tilefit_syntax::Document;
 
-use crate::AnalysisHost;
-use crate::FileId;
 use crate::db::Database;
-
-/// A host with the text, and where its cursor stands.
-pub(in crate::ide) fn open_at_cursor(text: &str) -> (AnalysisHost, FileId, usize) {
-    let offset = text.find("$0").expect("a cursor");
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("kernels.py");
-    host.set_document(file, Document::new(&text.replacen("$0", "", 1)));
-    (host, file, offset)
-}
+use crate::{Analysis, AnalysisHost, FileId, Fixture};
 
 /// A kernel with a line after the one that loads `x`.
 pub(in crate::ide) fn kernel_with(line: &str) -> String {
@@ -249,27 +239,23 @@ fn an_edit_in_one_scope_of_a_called_function_plans_that_scope_once() {
 #[test]
 fn the_scopes_of_a_called_function_are_shown_where_they_are_written() {
     let text = called_scopes();
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("kernels.py");
-    host.set_document(file, Document::new(&text));
-    let analysis = host.snapshot();
+    let mut fixture = Fixture::new(&text);
     let line = |offset: usize| text[..offset].lines().count();
-    let hints = analysis.inlay_hints(file, tilefit_syntax::TextRange::new(0, text.len())).expect("no edit");
+    let hints = fixture.inlay_hints(fixture.whole());
     let hints: Vec<_> = hints.iter().map(|hint| (line(hint.offset), hint.label.as_str())).collect();
     assert_eq!(
         hints[..4],
         [(6, "Vec 0x0 16 KiB"), (7, "→ Vec 0x0 16 KiB"), (9, "Vec 0x0 16 KiB"), (10, "→ Vec 0x0 16 KiB")]
     );
-    let lenses = analysis.code_lenses(file).expect("no edit");
+    let lenses = fixture.code_lenses();
     let mut lines: Vec<usize> = lenses.iter().map(|lens| line(lens.range.start)).collect();
     lines.dedup();
     assert_eq!(lines, (0..10).map(|i| 5 + 3 * i).collect::<Vec<_>>());
-    let hover = analysis.hover(file, text.find("y3)").expect("it is there")).expect("no edit").expect("a tile");
+    let hover = fixture.hover(fixture.find("y3)")).expect("a tile");
     assert!(hover.markdown.contains("live range | lines 15 – 16"), "{}", hover.markdown);
     assert!(!hover.markdown.contains("This scope becomes"), "{}", hover.markdown);
-    drop(analysis);
-    host.set_document(file, Document::new(&text.replace("main1(x: pl.Tensor[[64, 64]", "main1(x: pl.Tensor[[32, 64]")));
-    let hover = host.snapshot().hover(file, text.find("y3)").expect("it is there")).expect("no edit").expect("a tile");
+    fixture.retype(&text.replace("main1(x: pl.Tensor[[64, 64]", "main1(x: pl.Tensor[[32, 64]"));
+    let hover = fixture.hover(fixture.find("y3)")).expect("a tile");
     assert!(
         hover
             .markdown
@@ -322,28 +308,22 @@ fn a_constant_plans_the_kernels_that_use_it() {
 
 #[test]
 fn constants_come_from_other_files() {
-    let mut host = AnalysisHost::new();
-    let kernels = host.file_id("/w/kernels.py");
     let text = thirty_kernels().replace("N = 64\n", "from .config import ROWS as N\n");
-    host.set_document(kernels, Document::new(&text));
     let config = ["/w/config.py".to_owned(), "/w/config/__init__.py".to_owned()];
-    assert_eq!(*host.snapshot().unknown_imports(kernels).expect("no edit comes in between"), [config]);
-    let config = host.file_id("/w/config.py");
-    host.set_document(config, Document::new("ROWS = COLS // 2\nCOLS = 128\n"));
-    assert!(host.snapshot().unknown_imports(kernels).expect("no edit comes in between").is_empty());
-    let plans = host.snapshot().plans(kernels).expect("no edit comes in between");
-    assert_eq!(plans[0].tiles[0].shape, [64, 64]);
+    let mut fixture = Fixture::new(&text);
+    assert_eq!(*fixture.ask(Analysis::unknown_imports), [config]);
+    let config = fixture.host.file_id("/w/config.py");
+    fixture.host.set_document(config, Document::new("ROWS = COLS // 2\nCOLS = 128\n"));
+    assert!(fixture.ask(Analysis::unknown_imports).is_empty());
+    assert_eq!(fixture.plans()[0].tiles[0].shape, [64, 64]);
 }
 
 /// The text after AllocateMemoryAddr (`hw-native-sys/pypto@7866786db:docs/dev/passes/07-allocate_memory_addr.md`), and after AddAlloc
 /// (`hw-native-sys/pypto@247d11a4b:docs/dev/passes/07-add_alloc.md`).
 #[test]
 fn sketches_get_their_addresses() {
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("sketch.py");
     let text = "mem_vec_0: MemRefType = block.alloc(Vec, -1, 16384, 0)\nmem_vec_1: MemRefType = block.alloc(Vec, -1, 16384, 1)\ntile_a: Tile[[64, 64], FP32, memref=mem_vec_0] = block.load(...)\ntile_b: Tile[[64, 64], FP32, memref=mem_vec_1] = block.add(tile_a, ...)\n\ndef compute(...):\n    a: Tile[[64, 64], FP32, MemRef(id=0, space=UB)] = block.load(...)\n    b: Tile[[64, 64], FP32, MemRef(id=1, space=UB)] = block.add(a, ...)\n";
-    host.set_document(file, Document::new(text));
-    let after = host.snapshot().allocated_ir(file).expect("no edit comes in between");
+    let after = Fixture::new(text).allocated_ir();
     let texts: Vec<_> = after.iter().map(|ir| ir.text.trim_end()).collect();
     expect_test::expect![[r#"
         mem_vec_0: MemRefType = block.alloc(Vec, 0x0, 16384, 0)

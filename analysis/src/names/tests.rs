@@ -1,36 +1,25 @@
 use expect_test::{Expect, expect};
 use tilefit_python::diagnostics::Code;
-use tilefit_syntax::Document;
 
-use crate::AnalysisHost;
+use crate::Fixture;
 
 /// Prints what is said of names in the first of the files, and whether its kernels are exact.
 #[track_caller]
-fn check_files(files: &[(&str, &str)], expect: Expect) {
+fn check_files(files: &str, expect: Expect) {
     check_code(Code::UnknownName, files, expect);
 }
 
 /// As [`check_files`], for another diagnostic.
 #[track_caller]
-fn check_code(code: Code, files: &[(&str, &str)], expect: Expect) {
-    let mut host = AnalysisHost::new();
-    let ids: Vec<_> = files
-        .iter()
-        .map(|(path, text)| {
-            let file = host.file_id(path);
-            host.set_document(file, Document::new(text));
-            file
-        })
-        .collect();
-    let analysis = host.snapshot();
+fn check_code(code: Code, files: &str, expect: Expect) {
+    let fixture = Fixture::new(files);
     let mut said = String::new();
-    for diagnostic in analysis.diagnostics(ids[0]).expect("nothing is edited") {
+    for diagnostic in fixture.diagnostics() {
         if diagnostic.code == code {
-            let text = &files[0].1[diagnostic.range.start..diagnostic.range.end];
-            said.push_str(&format!("{text}: {}\n", diagnostic.message));
+            said.push_str(&format!("{}: {}\n", fixture.at(diagnostic.range), diagnostic.message));
         }
     }
-    for plan in analysis.plans(ids[0]).expect("nothing is edited") {
+    for plan in fixture.plans() {
         said.push_str(&format!("{} is {}\n", plan.name, plan.status));
     }
     expect.assert_eq(&said);
@@ -56,7 +45,7 @@ class P:
 
 #[track_caller]
 fn check(before: &str, body: &str, expect: Expect) {
-    check_files(&[("kernels.py", &kernel(before, body))], expect);
+    check_files(&kernel(before, body), expect);
 }
 
 #[test]
@@ -217,7 +206,7 @@ if fast:
 
 #[test]
 fn modules_whose_file_is_known() {
-    let sizes = ("/lib/sizes.py", "ROWS = 64\n");
+    let sizes = "# file: /w/sizes.py\nROWS = 64\n";
     let text = kernel(
         "
 import sizes
@@ -225,7 +214,7 @@ from sizes import *",
         "value = pl.load(a, [0, 0], [sizes.RWOS, ROSW])",
     );
     check_files(
-        &[("/lib/kernels.py", &text), sizes],
+        &(text + sizes),
         expect![[r#"
             RWOS: `sizes` has no `RWOS`; did you mean `ROWS`?
             ROSW: `ROSW` is not defined here
@@ -234,7 +223,7 @@ from sizes import *",
     );
     let text = kernel("import sizes", "value = pl.load(a, [0, 0], [sizes.ROWS, 64])");
     check_files(
-        &[("/lib/kernels.py", &text), sizes],
+        &(text + sizes),
         expect![[r#"
             P.k is exact
         "#]],
@@ -252,7 +241,7 @@ def helper(x, factor=2.0):
 ";
     let text = format!("{text}{}", kernel("", "value = helper(value, fatcor=3.0)"));
     check_files(
-        &[("kernels.py", &text)],
+        &text,
         expect![[r#"
         fcator: `fcator` is not defined here; did you mean `factor`?
         fatcor: `helper` has no parameter `fatcor`; did you mean `factor`?
@@ -265,21 +254,21 @@ def helper(x, factor=2.0):
 fn decorators() {
     let text = kernel("", "").replace("@pl.function", "@pl.fucntion");
     check_files(
-        &[("kernels.py", &text)],
+        &text,
         expect![[r#"
         fucntion: `pl` has no `fucntion`; did you mean `function`?
     "#]],
     );
     let text = kernel("", "").replace("InCore", "InCroe");
     check_files(
-        &[("kernels.py", &text)],
+        &text,
         expect![[r#"
         InCroe: `pl.FunctionType` has no `InCroe`; did you mean `InCore`?
     "#]],
     );
     let text = kernel("", "").replace("@pl.program", "@lp.program");
     check_files(
-        &[("kernels.py", &text)],
+        &text,
         expect![[r#"
         lp: `lp` is not defined here; did you mean `pl`?
         P.k is exact
@@ -302,7 +291,7 @@ def entry(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP
     return out
 "#;
     check_files(
-        &[("kernels.py", text)],
+        text,
         expect![[r#"
             CORE_GROPU: `pl.Level` has no `CORE_GROPU`; did you mean `CORE_GROUP`?
             name_hnit: `pl.at` has no parameter `name_hnit`; did you mean `name_hint`?
@@ -333,10 +322,7 @@ spread = pl.tensor.scatter(value, masa_pkttern=1, dst=value)",
 #[track_caller]
 fn check_all(body: &str, expect: Expect) {
     let text = kernel("", body);
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("kernels.py");
-    host.set_document(file, Document::new(&text));
-    let diagnostics = host.snapshot().diagnostics(file).expect("nothing is edited");
+    let diagnostics = Fixture::new(&text).diagnostics();
     let lines = diagnostics.iter().map(|it| format!("{} {}: {}\n", it.severity.name(), it.code, it.message));
     expect.assert_eq(&lines.collect::<String>());
 }
@@ -399,7 +385,7 @@ class P:
 ";
     check_code(
         Code::SyntaxError,
-        &[("kernels.py", text)],
+        text,
         expect![[r#"
             first = n + 0p: this is not valid Python; the kernel is analysed without this statement
             for i in pl.range(2) 3:: this is not valid Python; the kernel is analysed without this statement

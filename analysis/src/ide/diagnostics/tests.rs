@@ -1,11 +1,10 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use tilefit_syntax::{Document, TextRange};
+use tilefit_syntax::TextRange;
 
 use super::Elsewhere;
-use crate::AnalysisHost;
-use crate::project::Config;
+use crate::Fixture;
 
 const HEADER: &str = "\
 import pypto.language as pl
@@ -16,17 +15,12 @@ def k(a: pl.Tensor[[512, 128], pl.FP32], out: pl.Out[pl.Tensor[[512, 128], pl.FP
 
 /// What is said of a text under some settings: what stands at each place, and the message.
 fn said(text: &str, settings: &str) -> String {
-    let mut host = AnalysisHost::new();
-    let mut config = Config::default();
-    assert!(config.apply_tilefit_toml(settings).is_empty());
-    host.set_config(config);
-    let file = host.file_id("kernels.py");
-    host.set_document(file, Document::new(text));
+    let fixture = Fixture::new(text).with_settings(settings);
     let mut shown = String::new();
-    for it in host.snapshot().diagnostics(file).expect("no edit") {
-        let _ = writeln!(shown, "{} {}: {}", it.code, &text[it.range.start..it.range.end], it.message);
+    for it in fixture.diagnostics() {
+        let _ = writeln!(shown, "{} {}: {}", it.code, fixture.at(it.range), it.message);
         for related in &it.related {
-            let _ = writeln!(shown, "  {}: {}", &text[related.range.start..related.range.end], related.message);
+            let _ = writeln!(shown, "  {}: {}", fixture.at(related.range), related.message);
         }
     }
     shown
@@ -137,15 +131,11 @@ def gate(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Tensor[[128, 416], pl.FP32]):
 ";
 
 /// What is said of the first of some files: where it is written, and what is said.
-fn said_of_first(files: &[(&str, &str)]) -> String {
-    let mut host = AnalysisHost::new();
-    let ids: Vec<_> = files.iter().map(|(path, _)| host.file_id(path)).collect();
-    for (id, (_, text)) in ids.iter().zip(files) {
-        host.set_document(*id, Document::new(text));
-    }
-    let analysis = host.snapshot();
+fn said_of_first(files: &str) -> String {
+    let fixture = Fixture::new(files);
+    let analysis = fixture.host.snapshot();
     let place = |range: TextRange, elsewhere: Option<Elsewhere>| {
-        let Elsewhere { file, range } = elsewhere.unwrap_or(Elsewhere { file: ids[0], range });
+        let Elsewhere { file, range } = elsewhere.unwrap_or(Elsewhere { file: fixture.file, range });
         let document = analysis.document(file);
         let text = &document.rope().to_string()[range.start..range.end];
         format!(
@@ -156,7 +146,7 @@ fn said_of_first(files: &[(&str, &str)]) -> String {
         )
     };
     let mut shown = String::new();
-    for it in analysis.diagnostics(ids[0]).expect("no edit") {
+    for it in fixture.diagnostics() {
         let _ = writeln!(shown, "{} {}: {}", it.code, place(it.range, it.elsewhere), it.message);
         for related in &it.related {
             let _ = writeln!(shown, "  {}: {}", place(related.range, related.elsewhere), related.message);
@@ -167,23 +157,23 @@ fn said_of_first(files: &[(&str, &str)]) -> String {
 
 #[test]
 fn what_a_function_of_another_file_does_is_said_there_once() {
-    let layer = "import pypto.language as pl\nfrom gate import gate\n\n@pl.jit.inline\ndef layer(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Tensor[[128, 416], pl.FP32]):\n    gate(x, o)\n    return o\n";
-    let entry = "import pypto.language as pl\nfrom layer import layer\n\n@pl.jit\ndef entry(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Out[pl.Tensor[[128, 416], pl.FP32]]):\n    layer(x, o)\n    layer(o, o)\n    return o\n";
+    let layer = "# file: /lib/layer.py\nimport pypto.language as pl\nfrom gate import gate\n\n@pl.jit.inline\ndef layer(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Tensor[[128, 416], pl.FP32]):\n    gate(x, o)\n    return o\n";
+    let entry = "# file: /lib/entry.py\nimport pypto.language as pl\nfrom layer import layer\n\n@pl.jit\ndef entry(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Out[pl.Tensor[[128, 416], pl.FP32]]):\n    layer(x, o)\n    layer(o, o)\n    return o\n";
     expect![[r#"
         capacity-exceeded /lib/gate.py:7 pl.full([128, 416], dtype=pl.FP32, value=0.0): scope `pre_route`: Vec overflow: `o:full` [128, 416] alone takes 208 KiB, 184 KiB available (24 KiB over). Split it into parts of at most 184 KiB. (compiler: "Vec buffer usage (212992 bytes) exceeds platform limit (188416 bytes)")
           /lib/gate.py:7 pl.full([128, 416], dtype=pl.FP32, value=0.0): `o:full` takes 208 KiB of Vec at the peak
           /lib/entry.py:6 layer(x, o): `layer` is called here
           /lib/layer.py:6 gate(x, o): `gate` is called here
           /lib/entry.py:7 layer(o, o): `layer` is called here
-    "#]].assert_eq(&said_of_first(&[("/lib/entry.py", entry), ("/lib/layer.py", layer), ("/lib/gate.py", GATE)]));
+    "#]].assert_eq(&said_of_first(&[entry, layer, "# file: /lib/gate.py\n", GATE].concat()));
 }
 
 #[test]
 fn what_the_compiler_adds_is_called_after_the_statement_and_the_plan_is_over_by_one_number() {
-    let text = "import pypto.language as pl\n\n@pl.jit\ndef entry(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Out[pl.Tensor[[128, 416], pl.FP32]]):\n    with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"norm\"):\n        squares = pl.mul(pl.add(x[:, :], 1.0), pl.add(x[:, :], 2.0))\n        o[:, :] = squares\n    return o\n";
+    let text = "# file: entry.py\nimport pypto.language as pl\n\n@pl.jit\ndef entry(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Out[pl.Tensor[[128, 416], pl.FP32]]):\n    with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"norm\"):\n        squares = pl.mul(pl.add(x[:, :], 1.0), pl.add(x[:, :], 2.0))\n        o[:, :] = squares\n    return o\n";
     expect![[r#"
         capacity-exceeded entry.py:6 x[:, :]: Vec overflow: 416 KiB live at once, 184 KiB available (232 KiB over). Save at least 232 KiB there: make tiles smaller, for example `squares:adds` (208 KiB), or use them for the last time earlier. (compiler: "Vec buffer usage (425984 bytes) exceeds platform limit (188416 bytes)")
           entry.py:6 pl.add(x[:, :], 1.0): `squares:adds` takes 208 KiB of Vec at the peak
           entry.py:6 x[:, :]: `squares:load` takes 208 KiB of Vec at the peak
-    "#]].assert_eq(&said_of_first(&[("entry.py", text)]));
+    "#]].assert_eq(&said_of_first(text));
 }

@@ -1,19 +1,9 @@
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
-use tilefit_syntax::Document;
 
 use super::*;
-use crate::Analysis;
-use crate::AnalysisHost;
-use crate::FileId;
-
-fn open(text: &str) -> (Analysis, FileId) {
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("k.py");
-    host.set_document(file, Document::new(text));
-    (host.snapshot(), file)
-}
+use crate::Fixture;
 
 fn said(verdict: &Verdict) -> String {
     match verdict {
@@ -28,11 +18,9 @@ fn said(verdict: &Verdict) -> String {
 /// Prints what is found for the constant at `$0`, and what an editor offers. What is offered is held against the verdict of its text.
 #[track_caller]
 fn check(marked: &str, expected: Expect) {
-    let offset = marked.find("$0").expect("a cursor");
-    let text = marked.replace("$0", "");
-    let (analysis, file) = open(&text);
+    let fixture = Fixture::new(marked);
     let mut shown = String::new();
-    match analysis.largest_fit(file, offset, Patience::CommandLine).expect("no edit") {
+    match fixture.largest_fit(fixture.cursor(), Patience::CommandLine) {
         Err(why) => writeln!(shown, "{why}").expect("a string"),
         Ok(found) => {
             let LargestFit { constant, present, best, next, values, kernels, memories, .. } = &found;
@@ -54,11 +42,9 @@ fn check(marked: &str, expected: Expect) {
                 .map(|(value, of)| format!("{value} {}", of.as_ref().map_or_else(|| "not tried".to_owned(), said)));
             let _ = writeln!(shown, "best {best:?}, next {}", next.unwrap_or_default());
             for (value, verdict) in &found.tried {
-                let (analysis, file) =
-                    open(&(text[..constant.range.start].to_owned() + &value.to_string() + &text[constant.range.end..]));
-                let errors = analysis.diagnostics(file).expect("no edit");
+                let errors = Fixture::new(&fixture.edited(&[(constant.range, value.to_string())])).diagnostics();
                 // Of several configurations, diagnostics are about one.
-                if text.contains("autotune") {
+                if fixture.text.contains("autotune") {
                     continue;
                 }
                 let is_too_large = errors.iter().any(|it| it.code == Code::CapacityExceeded);
@@ -66,7 +52,7 @@ fn check(marked: &str, expected: Expect) {
             }
         }
     }
-    if let Some(action) = analysis.largest_fit_action(file, offset).expect("no edit") {
+    if let Some(action) = fixture.largest_fit_action(fixture.cursor()) {
         let kind = match action.effect {
             Effect::Fix(fix) => fix.fixes.code.name(),
             _ => "no diagnostic",
@@ -375,10 +361,10 @@ fn what_somebody_waits_for_has_an_end() {
         )
     });
     let text = head.to_owned() + &kernels.collect::<String>();
-    let (analysis, file) = open(&text);
-    analysis.plans(file).expect("no edit");
+    let fixture = Fixture::new(&text);
+    fixture.plans();
     let before = work::spent();
-    let _ = analysis.largest_fit_action(file, text.find("32").expect("the number")).expect("no edit");
+    fixture.largest_fit_action(fixture.find("32"));
     let spent = work::spent() - before;
     let most = Budget::of(Patience::Background).steps;
     assert!(most / 2 < spent && spent <= most, "{spent} of {most}");

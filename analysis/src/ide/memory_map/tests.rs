@@ -2,30 +2,20 @@
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
-use tilefit_syntax::Document;
 
 use super::scale::{Room, Scale};
 use super::*;
-use crate::AnalysisHost;
+use crate::Fixture;
 
 const GATE: &str = include_str!("../../../../docs/examples/overflow.py");
 
-fn open(text: &str) -> (AnalysisHost, crate::FileId) {
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("kernel.py");
-    host.set_document(file, Document::new(text));
-    (host, file)
-}
-
 fn maps(text: &str) -> Vec<MemoryMap> {
-    let (host, file) = open(text);
-    host.snapshot().memory_maps(file).expect("no edit comes in between")
+    Fixture::new(text).memory_maps()
 }
 
 fn at(text: &str, place: &str, trial: Trial) -> Option<MemoryMaps> {
-    let (host, file) = open(text);
-    let offset = text.find(place).expect("the fixture has the text");
-    host.snapshot().memory_map(file, offset, trial).expect("no edit comes in between")
+    let fixture = Fixture::new(text);
+    fixture.memory_map(fixture.find(place), trial)
 }
 
 fn wide(width: f64) -> Room {

@@ -74,29 +74,23 @@ fn is_copy(tile: &PlannedTile, other: &PlannedTile) -> bool {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilefit_syntax::{Document, TextRange};
 
-    use crate::AnalysisHost;
+    use crate::Fixture;
 
     /// What a hint, the hover over a use, and the outline say of `chunk` in a loop.
     fn check(header: &str, expected: &Expect) {
-        let text = format!(
+        let fixture = Fixture::new(&format!(
             "import pypto.language as pl\n\n@pl.jit\ndef host(x: pl.Tensor[[64, 1024], pl.BF16], o: pl.Out[pl.Tensor[[64, 1024], pl.BF16]]):\n    \
              with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"norm\"):\n        for i in {header}:\n            \
              chunk = pl.cast(x[0:64, i * 64 : i * 64 + 64], pl.FP32)\n            \
              o[0:64, i * 64 : i * 64 + 64] = pl.cast(pl.mul(chunk, chunk), pl.BF16)\n    return o\n"
-        );
-        let mut host = AnalysisHost::new();
-        let file = host.file_id("k.py");
-        host.set_document(file, Document::new(&text));
-        let analysis = host.snapshot();
-        let hints = analysis.inlay_hints(file, TextRange::new(0, text.len())).expect("no edit");
-        let of_chunk: Vec<_> = hints.iter().filter(|hint| text[..hint.offset].ends_with("chunk")).collect();
+        ));
+        let hints = fixture.inlay_hints(fixture.whole());
+        let of_chunk: Vec<_> = hints.iter().filter(|hint| fixture.text[..hint.offset].ends_with("chunk")).collect();
         let [hint] = of_chunk.as_slice() else { panic!("{of_chunk:?}") };
-        let used = text.find("(chunk").expect("a use") + 1;
-        let hover = analysis.hover(file, used).expect("no edit").expect("a tile").markdown;
+        let hover = fixture.hover(fixture.find("(chunk") + 1).expect("a tile").markdown;
         let rows = ["| address", "| size", "| reuse"].map(|row| hover.lines().find(|line| line.starts_with(row)));
-        let symbols = analysis.document_symbols(file).expect("no edit");
+        let symbols = fixture.document_symbols();
         let tiles = symbols[0].children.iter().filter(|tile| tile.name == "chunk").map(|tile| tile.detail.as_str());
         let said = [hint.label.as_str()].into_iter().chain(tiles).chain(rows.into_iter().flatten());
         expected.assert_eq(&said.collect::<Vec<_>>().join("\n"));

@@ -69,17 +69,15 @@ fn bar(space: &SpaceUse, is_least: bool) -> String {
 mod tests {
     use expect_test::expect;
 
-    use crate::ide::tests::open_at_cursor;
+    use crate::Fixture;
 
     /// The lens of a kernel with one tile of some rows of 1 KiB; 184 fit.
     fn lens(rows: u64) -> String {
-        let text = format!(
-            "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef $0k(a: pl.Tensor[[256, 256], pl.FP32], out: pl.Out[pl.Tensor[[256, 256], pl.FP32]]):\n    x = pl.load(a, [0, 0], [{rows}, 256])\n    out = pl.store(x, [0, 0], out)\n    return out\n"
-        );
-        let (host, file, _) = open_at_cursor(&text);
-        let analysis = host.snapshot();
-        let lens = analysis.code_lenses(file).expect("no edit").swap_remove(0);
-        analysis.code_lens(file, lens).expect("no edit").expect("it is there").title
+        let fixture = Fixture::new(&format!(
+            "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[256, 256], pl.FP32], out: pl.Out[pl.Tensor[[256, 256], pl.FP32]]):\n    x = pl.load(a, [0, 0], [{rows}, 256])\n    out = pl.store(x, [0, 0], out)\n    return out\n"
+        ));
+        let lens = fixture.code_lenses().swap_remove(0);
+        fixture.code_lens(lens).expect("it is there").title
     }
 
     #[test]

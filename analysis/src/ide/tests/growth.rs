@@ -3,11 +3,9 @@
 //! Work is counted in steps ([`work`]), so that the test says the same on every machine.
 
 use tilefit_python::work::{self, Limits};
-use tilefit_syntax::{Document, TextRange};
+use tilefit_syntax::TextRange;
 
-use crate::Analysis;
-use crate::AnalysisHost;
-use crate::FileId;
+use crate::Fixture;
 use crate::ide::language;
 use crate::ide::memory_map::Trial;
 use crate::project::Config;
@@ -109,25 +107,16 @@ fn steps(text: &str) -> u64 {
 }
 
 fn ask_everything(text: &str, limits: Limits) {
-    let mut host = AnalysisHost::new();
-    host.set_config(Config { limits, ..Config::default() });
-    let file = host.file_id("/growth.py");
-    host.set_document(file, Document::new(text));
-    ask(&host.snapshot(), file, text);
-}
-
-fn ask(analysis: &Analysis, file: FileId, text: &str) {
+    let fixture = Fixture::new(text).with(Config { limits, ..Config::default() });
     let middle = text[..text.len() / 2].rfind("\n").unwrap_or(0) + 1;
-    let whole = TextRange::new(0, text.len());
-    let uncancelled = "nothing cancels";
-    analysis.diagnostics(file).expect(uncancelled);
-    analysis.generated_codes(file).expect(uncancelled);
-    analysis.allocated_ir(file).expect(uncancelled);
-    analysis.lowered_ir(file).expect(uncancelled);
-    analysis.inlay_hints(file, whole).expect(uncancelled);
-    analysis.document_symbols(file).expect(uncancelled);
-    analysis.memory_map(file, middle, Trial::default()).expect(uncancelled);
-    analysis.hover(file, middle).expect(uncancelled);
-    analysis.highlights(file, middle).expect(uncancelled);
-    analysis.code_actions(file, TextRange::new(middle, middle)).expect(uncancelled);
+    fixture.diagnostics();
+    fixture.generated_codes();
+    fixture.allocated_ir();
+    fixture.lowered_ir();
+    fixture.inlay_hints(fixture.whole());
+    fixture.document_symbols();
+    fixture.memory_map(middle, Trial::default());
+    fixture.hover(middle);
+    fixture.highlights(middle);
+    fixture.code_actions(TextRange::empty(middle));
 }
