@@ -3,18 +3,14 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use tilefit_analysis::AnalysisHost;
-use tilefit_syntax::Document;
+use tilefit_analysis::Fixture;
 
 const HEAD: &str = "import torch\nimport triton\nimport triton.language as tl\n\n\n";
 
 /// Of each kernel of a file: device, status, shared memory, what is assumed, and what is wrong.
 fn check_in(path: &str, text: &str, expect: Expect) {
-    let mut host = AnalysisHost::new();
-    let file = host.file_id(path);
-    host.set_document(file, Document::new(&format!("{HEAD}{text}")));
     let mut out = String::new();
-    for plan in host.snapshot().plans(file).expect("nothing is edited") {
+    for plan in Fixture::new(&format!("# file: {path}\n{HEAD}{text}")).plans() {
         let smem = &plan.spaces["smem"];
         let used = match (smem.used, smem.bounds) {
             (Some(used), _) => used.to_string(),

@@ -1,10 +1,9 @@
 //! What classes of host code give to launches, where they stand: a class sees what had its name before it.
 
 use expect_test::{Expect, expect};
-use tilefit_analysis::AnalysisHost;
-use tilefit_syntax::Document;
+use tilefit_analysis::Fixture;
 
-const BASE: &str = "
+const BASE: &str = "# file: /w/base.py
 class Cfg:
     BLOCK = 64
 
@@ -23,12 +22,7 @@ def kernel(p, B: tl.constexpr):
 fn given(classes: &str, value: &str) -> String {
     let imports = "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n";
     let launch = format!("\ndef f(p):\n    kernel[(1,)](p, B={value})\n");
-    let mut host = AnalysisHost::new();
-    let base = host.file_id("/w/base.py");
-    host.set_document(base, Document::new(BASE));
-    let file = host.file_id("/w/kernel.py");
-    host.set_document(file, Document::new(&format!("{imports}{classes}{KERNEL}{launch}")));
-    let plans = host.snapshot().plans(file).expect("nothing is edited");
+    let plans = Fixture::new(&format!("{imports}{classes}{KERNEL}{launch}{BASE}")).plans();
     let used = plans.iter().filter_map(|plan| plan.spaces["smem"].used).next();
     used.filter(|used| *used > 0).map_or("unknown".to_owned(), |used| (used / 128).to_string())
 }

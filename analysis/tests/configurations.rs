@@ -1,11 +1,11 @@
 //! What every configuration of a kernel takes on every device.
 
 use expect_test::expect;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::ide::Effect;
 use tilefit_analysis::project::Config;
-use tilefit_analysis::{Analysis, AnalysisHost, FileId};
 use tilefit_gpu::device::Arch;
-use tilefit_syntax::{Document, TextRange};
+use tilefit_syntax::TextRange;
 
 const MATMUL: &str = r#"import torch
 import triton
@@ -46,25 +46,18 @@ def run():
     )
 "#;
 
-fn analysis(devices: &[&str]) -> (Analysis, FileId) {
-    analysis_of(MATMUL, devices)
-}
-
-fn analysis_of(text: &str, devices: &[&str]) -> (Analysis, FileId) {
+fn open(text: &str, devices: &[&str]) -> Fixture {
     let mut devices = devices.iter().filter_map(|name| Arch::from_name(name));
     let own = devices.next().unwrap_or_default();
-    let mut host = AnalysisHost::new();
-    host.set_config(Config { tlx_arch: own, is_gpu_named: true, devices: devices.collect(), ..Config::default() });
-    let file = host.file_id("matmul.py");
-    host.set_document(file, Document::new(text));
-    (host.snapshot(), file)
+    let config = Config { tlx_arch: own, is_gpu_named: true, devices: devices.collect(), ..Config::default() };
+    Fixture::new(text).with(config)
 }
 
 /// The bytes are those that Triton 3.9 answers with.
 #[test]
 fn each_is_laid_out_for_each_device() {
-    let (analysis, file) = analysis(&["sm_90", "sm_86"]);
-    let kernels = analysis.configurations(file).expect("no edit");
+    let fixture = open(MATMUL, &["sm_90", "sm_86"]);
+    let kernels = fixture.configurations();
     let [kernel] = kernels.as_slice() else { panic!("{kernels:?}") };
     let mut text = format!("{} {:?}\n", kernel.kernel, kernel.devices);
     for row in &kernel.configurations {
@@ -85,8 +78,8 @@ fn each_is_laid_out_for_each_device() {
 
 #[test]
 fn each_has_a_hint_where_it_stands() {
-    let (analysis, file) = analysis(&["sm_86"]);
-    let hints = analysis.inlay_hints(file, TextRange::new(0, MATMUL.len())).expect("no edit");
+    let fixture = open(MATMUL, &["sm_86"]);
+    let hints = fixture.inlay_hints(fixture.whole());
     let line = |offset: usize| MATMUL[..offset].lines().count();
     let text: String = hints.iter().map(|hint| format!("{}: {}\n", line(hint.offset), hint.label)).collect();
     expect![[r#"
@@ -104,8 +97,8 @@ fn check_hints_of_list(list: &str, argument: &str, expected: expect_test::Expect
     let (from, to) = (MATMUL.find("[\n").expect("a list"), MATMUL.find("],\n    key").expect("its end") + 1);
     let text = format!("{}{argument}{}", &MATMUL[..from], &MATMUL[to..]);
     let text = text.replacen("@triton.autotune", &format!("{list}\n@triton.autotune"), 1);
-    let (analysis, file) = analysis_of(&text, &["sm_86"]);
-    let hints = analysis.inlay_hints(file, TextRange::new(0, text.len())).expect("no edit");
+    let fixture = open(&text, &["sm_86"]);
+    let hints = fixture.inlay_hints(fixture.whole());
     let line = |offset: usize| text[..offset].lines().last().unwrap_or_default().trim();
     expected.assert_eq(&hints.iter().map(|hint| format!("{} {}\n", line(hint.offset), hint.label)).collect::<String>());
 }
@@ -161,9 +154,9 @@ fn each_has_a_hint_where_the_list_has_a_name_or_is_what_a_function_returns() {
 
 #[test]
 fn a_lens_says_what_does_not_fit_on_other_devices() {
-    let (analysis, file) = analysis(&["sm_90", "sm_86"]);
-    let lenses = analysis.code_lenses(file).expect("no edit");
-    let lens = analysis.code_lens(file, lenses[0].clone()).expect("no edit").expect("a lens");
+    let fixture = open(MATMUL, &["sm_90", "sm_86"]);
+    let lenses = fixture.code_lenses();
+    let lens = fixture.code_lens(lenses[0].clone()).expect("a lens");
     expect![
         "2 configurations · 48–192 KiB of 227 KiB (sm_90) · all fit · room for ≥ 1 block/SM · 1 does not fit sm_86"
     ]
@@ -173,26 +166,19 @@ fn a_lens_says_what_does_not_fit_on_other_devices() {
 /// Prints what is offered at a place, and the lines that are other ones then: each that is smaller fits, and is the largest that does.
 #[track_caller]
 fn check_fixes(text: &str, at: &str, devices: &[&str], expected: expect_test::Expect) {
-    let (analysis, file) = analysis_of(text, devices);
-    let offset = text.find(at).expect("it is there");
+    let fixture = open(text, devices);
     let mut out = String::new();
-    for action in analysis.code_actions(file, TextRange::empty(offset)).expect("no edit") {
-        let mut edits = match action.effect {
+    for action in fixture.code_actions(TextRange::empty(fixture.find(at))) {
+        let edits = match action.effect {
             Effect::Improve(edits) => edits,
             Effect::Fix(fix) => fix.edits,
             _ => continue,
         };
-        edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
-        let mut fixed = text.to_owned();
-        for (range, new) in edits {
-            fixed.replace_range(range.start..range.end, &new);
-        }
+        let fixed = fixture.edited(&edits);
         out += &format!("{}\n", action.title);
         let changed = fixed.lines().filter(|line| !text.lines().any(|old| old == *line));
         changed.for_each(|line| out += &format!("{line}\n"));
-        let (analysis, file) = analysis_of(&fixed, devices);
-        let kernels = analysis.configurations(file).expect("no edit");
-        for row in &kernels[0].configurations {
+        for row in &open(&fixed, devices).configurations()[0].configurations {
             let on = row.on.iter().flatten().map(|on| format!("{} {}", on.low, on.verdict));
             out += &format!("    {}\n", on.collect::<Vec<_>>().join(", "));
         }

@@ -10,14 +10,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::ide::KernelPlan;
 use tilefit_analysis::project::Config;
 use tilefit_pypto::coverage::{self, Form, Mark, Setting, Table};
 use tilefit_pypto::ops;
 use tilefit_pypto::target::{COMPILER, Planner, Target};
 use tilefit_python::diagnostics::{Code, Severity};
-use tilefit_syntax::Document;
 
 fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
@@ -43,11 +42,7 @@ fn plans(text: &str, target: Target, planner: Planner) -> Vec<KernelPlan> {
 }
 
 fn plans_with(text: &str, config: Config) -> Vec<KernelPlan> {
-    let mut host = AnalysisHost::new();
-    host.set_config(config);
-    let file = host.file_id("kernel.py");
-    host.set_document(file, Document::new(text));
-    host.snapshot().plans(file).unwrap_or_default()
+    Fixture::new(text).with(config).plans()
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,12 +4,11 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::Value;
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::ide::LensCommand;
 use tilefit_analysis::project::Config;
 use tilefit_pypto::target::Planner;
 use tilefit_python::diagnostics::Code;
-use tilefit_syntax::Document;
 
 /// The text of a dump with the tiles of a recorded answer, their addresses moved by `shift`.
 fn dump(functions: &serde_json::Map<String, Value>, shift: u64) -> String {
@@ -49,18 +48,13 @@ struct Compared {
 }
 
 fn compare(source: &str, dump: &str) -> Compared {
-    let mut host = AnalysisHost::new();
-    host.set_config(Config { planner: Planner::Sequential, ..Config::default() });
-    let file = host.file_id("kernel.py");
-    host.set_document(file, Document::new(source));
-    let dumped = host.file_id("passes_dump/32_after_AllocateMemoryAddr.py");
-    host.set_text(dumped, dump);
-    host.set_dumps(file, &[dumped]);
-    let analysis = host.snapshot();
-    let lenses = analysis.code_lenses(file).unwrap_or_default().into_iter();
-    let texts = lenses.filter_map(|lens| analysis.code_lens(file, lens).ok().flatten());
+    let mut fixture = Fixture::new(source).with(Config { planner: Planner::Sequential, ..Config::default() });
+    let dumped = fixture.host.file_id("/w/passes_dump/32_after_AllocateMemoryAddr.py");
+    fixture.host.set_text(dumped, dump);
+    fixture.host.set_dumps(fixture.file, &[dumped]);
+    let texts = fixture.code_lenses().into_iter().filter_map(|lens| fixture.code_lens(lens));
     let lenses: Vec<_> = texts.filter(|lens| matches!(lens.command, LensCommand::OpenDump { .. })).collect();
-    let found = analysis.diagnostics(file).unwrap_or_default().into_iter();
+    let found = fixture.diagnostics().into_iter();
     Compared {
         linked: lenses.len(),
         older: lenses.iter().filter(|lens| lens.title != "open dump").count(),

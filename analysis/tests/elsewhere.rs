@@ -1,22 +1,12 @@
 //! Kernels whose names, shapes or functions come from elsewhere: other files, factories, helpers of host code.
 
 use expect_test::{Expect, expect};
-use tilefit_analysis::AnalysisHost;
-use tilefit_syntax::Document;
+use tilefit_analysis::Fixture;
 
 /// Prints the kernels of the first file with the bytes that they take of Vec.
 #[track_caller]
-fn check(files: &[(&str, &str)], expect: Expect) {
-    let mut host = AnalysisHost::new();
-    let ids: Vec<_> = files
-        .iter()
-        .map(|(path, text)| {
-            let file = host.file_id(&format!("/lib/{path}"));
-            host.set_document(file, Document::new(text));
-            file
-        })
-        .collect();
-    let plans = host.snapshot().plans(ids[0]).expect("nothing is edited");
+fn check(files: &str, expect: Expect) {
+    let plans = Fixture::new(files).plans();
     let shown = plans.iter().map(|plan| {
         let used =
             plan.spaces.iter().find(|(space, _)| **space == "Vec").map_or(0, |(_, used)| used.used.unwrap_or_default());
@@ -59,29 +49,30 @@ def entry(x: pl.Tensor[[16, 512], pl.FP32], o: pl.Out[pl.Tensor[[16, 512], pl.FP
 fn a_factory_chooses_among_functions() {
     let here = format!("{FACTORY}{ENTRY}");
     check(
-        &[("entry.py", &here)],
+        &here,
         expect![[r#"
         _bind.plus: 32768 []
     "#]],
     );
     check(
-        &[("entry.py", &here.replace("IMPL = \"plus\"", "IMPL = \"times\""))],
+        &here.replace("IMPL = \"plus\"", "IMPL = \"times\""),
         expect![[r#"
         _bind.times: 32768 []
     "#]],
     );
     let imported = format!("import pypto.language as pl\nfrom part import part\n{ENTRY}");
     check(
-        &[("entry.py", &imported), ("part.py", FACTORY)],
+        &format!("{imported}# file: /w/part.py\n{FACTORY}"),
         expect![[r#"
         plus: 32768 []
     "#]],
     );
     // What it depends on is not known.
-    check(&[("entry.py", &here.replace("IMPL = \"plus\"", "IMPL = choose()"))], expect![[""]]);
+    check(&here.replace("IMPL = \"plus\"", "IMPL = choose()"), expect![[""]]);
 }
 
-const PART: &str = "import pypto.language as pl
+const PART: &str = "# file: /w/part.py
+import pypto.language as pl
 from config import ROWS
 
 @pl.jit.inline
@@ -89,6 +80,8 @@ def part(o: pl.Tensor[[ROWS, 64], pl.FP32]):
     with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"fill\"):
         o[:, :] = pl.full([ROWS, 64], dtype=pl.FP32, value=0.0)
     return o
+# file: /w/config.py
+ROWS = 8
 ";
 
 const CALLER: &str = "
@@ -100,17 +93,15 @@ def entry(o: pl.Out[pl.Tensor[[config.ROWS, 64], pl.FP32]]):
 
 #[test]
 fn a_module_is_patched_before_another_reads_it() {
-    let part = ("part.py", PART);
-    let config = ("config.py", "ROWS = 8\n");
-    let with = |lines: &str| format!("import config\nimport pypto.language as pl\n{lines}{CALLER}");
+    let with = |lines: &str| format!("import config\nimport pypto.language as pl\n{lines}{CALLER}{PART}");
     check(
-        &[("entry.py", &with("config.ROWS = 128\nfrom part import part\n")), part, config],
+        &with("config.ROWS = 128\nfrom part import part\n"),
         expect![[r#"
         fill: 32768 []
     "#]],
     );
     check(
-        &[("entry.py", &with("config.ROWS = config.ROWS * 2\nfrom part import part\n")), part, config],
+        &with("config.ROWS = config.ROWS * 2\nfrom part import part\n"),
         expect![[r#"
         fill: 4096 []
     "#]],
@@ -118,21 +109,21 @@ fn a_module_is_patched_before_another_reads_it() {
     // What reads it first has what it was.
     let late = with("from part import part\nconfig.ROWS = 128\n").replace("config.ROWS, 64", "8, 64");
     check(
-        &[("entry.py", &late), part, config],
+        &late,
         expect![[r#"
         fill: 2048 []
     "#]],
     );
     // By the module that the entry imports.
-    let patching = ("patching.py", "import config\nconfig.ROWS = 32\n");
+    let patching = "# file: /w/patching.py\nimport config\nconfig.ROWS = 32\n";
     check(
-        &[("entry.py", &with("import patching\nfrom part import part\n")), part, config, patching],
+        &(with("import patching\nfrom part import part\n") + patching),
         expect![[r#"
         fill: 8192 []
     "#]],
     );
     check(
-        &[("entry.py", &with("if FAST:\n    config.ROWS = 32\nfrom part import part\n")), part, config],
+        &with("if FAST:\n    config.ROWS = 32\nfrom part import part\n"),
         expect![[r#"
             fill: 0 ["`ROWS` of a module is assigned under a condition"]
         "#]],
@@ -141,7 +132,7 @@ fn a_module_is_patched_before_another_reads_it() {
 
 #[test]
 fn a_helper_of_host_code_reads_its_own_file() {
-    let host = "import pypto.language as pl
+    let files = "import pypto.language as pl
 from helper import operands
 
 ROWS = 8
@@ -154,11 +145,16 @@ def double(x: pl.Tensor, o: pl.Out[pl.Tensor]):
 
 x, o = operands()
 double(x, o)
+# file: /w/helper.py
+import torch
+
+ROWS = 32
+
+def operands():
+    return torch.zeros(ROWS, 64), torch.zeros(ROWS, 64)
 ";
-    let helper =
-        "import torch\n\nROWS = 32\n\ndef operands():\n    return torch.zeros(ROWS, 64), torch.zeros(ROWS, 64)\n";
     check(
-        &[("host.py", host), ("helper.py", helper)],
+        files,
         expect![[r#"
         double: 8192 []
     "#]],
@@ -183,7 +179,7 @@ def entry(x: pl.Tensor[[16, 512], pl.FP32], o: pl.Out[pl.Tensor[[16, 512], pl.FP
     return o
 ";
     check(
-        &[("entry.py", text)],
+        text,
         expect![[r#"
         plus: 16384 []
         twice: 16384 []
@@ -209,7 +205,7 @@ def entry(x: pl.Tensor[[16, 512], pl.FP32], o: pl.Out[pl.Tensor[[16, 512], pl.FP
     return o
 ";
     check(
-        &[("entry.py", text)],
+        text,
         expect![[r#"
         plus: 4096 []
         plus_0: 4096 []
@@ -221,7 +217,15 @@ def entry(x: pl.Tensor[[16, 512], pl.FP32], o: pl.Out[pl.Tensor[[16, 512], pl.FP
 /// Each statement of such a function stands for the call, so that it is not told which of them are in the region.
 #[test]
 fn what_a_function_of_another_file_divides_is_not_judged_here() {
-    let part = "import pypto.language as pl
+    let files = "import pypto.language as pl
+from part import part
+
+@pl.jit
+def entry(x: pl.Tensor[[64, 128], pl.BF16], y: pl.Tensor[[128, 64], pl.BF16], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+    o = part(x, y, o)
+    return o
+# file: /w/part.py
+import pypto.language as pl
 
 @pl.jit.inline
 def part(x: pl.Tensor[[64, 128], pl.BF16], y: pl.Tensor[[128, 64], pl.BF16], o: pl.Tensor[[64, 64], pl.FP32]):
@@ -231,38 +235,15 @@ def part(x: pl.Tensor[[64, 128], pl.BF16], y: pl.Tensor[[128, 64], pl.BF16], o: 
             o[unit * 32 : unit * 32 + 32, :] = pl.exp(pl.aiv_shard(p))
     return o
 ";
-    let entry = "import pypto.language as pl
-from part import part
-
-@pl.jit
-def entry(x: pl.Tensor[[64, 128], pl.BF16], y: pl.Tensor[[128, 64], pl.BF16], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
-    o = part(x, y, o)
-    return o
-";
-    let mut host = AnalysisHost::new();
-    let ids = [("/lib/entry.py", entry), ("/lib/part.py", part)].map(|(path, text)| {
-        let file = host.file_id(path);
-        host.set_document(file, Document::new(text));
-        file
-    });
-    let plans = host.snapshot().plans(ids[0]).expect("nothing is edited");
+    let plans = Fixture::new(files).plans();
     let said: Vec<_> = plans.iter().flat_map(|plan| &plan.diagnostics).collect();
     assert_eq!((plans.len(), said.as_slice()), (2, [].as_slice()));
 }
 
 /// Prints the TLX kernels of the first file with the bytes that they take of shared memory.
 #[track_caller]
-fn check_tlx(files: &[(&str, &str)], expect: Expect) {
-    let mut host = AnalysisHost::new();
-    let ids: Vec<_> = files
-        .iter()
-        .map(|(path, text)| {
-            let file = host.file_id(&format!("/lib/{path}"));
-            host.set_document(file, Document::new(text));
-            file
-        })
-        .collect();
-    let plans = host.snapshot().plans(ids[0]).expect("nothing is edited");
+fn check_tlx(files: &str, expect: Expect) {
+    let plans = Fixture::new(files).plans();
     let shown = plans.iter().map(|plan| {
         let used = plan
             .spaces
@@ -274,7 +255,8 @@ fn check_tlx(files: &[(&str, &str)], expect: Expect) {
     expect.assert_eq(&shown.collect::<String>());
 }
 
-const BUFFERS: &str = "import triton
+const BUFFERS: &str = "# file: /w/buffers.py
+import triton
 import triton.language as tl
 import triton.language.extra.tlx as tlx
 
@@ -298,7 +280,7 @@ fn all_that_a_kernel_allocates_stands_in_another_file() {
             "import triton\nimport triton.language.extra.tlx as tlx\n{import}\n\n@triton.jit\ndef kernel(x):\n    tiles = {call}\n    tlx.local_store(tiles[0], tlx.local_load(tiles[1]))\n\n@triton.jit\ndef launcher():\n    {call}\n"
         );
         check_tlx(
-            &[("kernel.py", &text), ("buffers.py", BUFFERS)],
+            &(text + BUFFERS),
             expect![[r#"
             kernel: predicted 24576 []
         "#]],
@@ -308,11 +290,9 @@ fn all_that_a_kernel_allocates_stands_in_another_file() {
 
 #[test]
 fn what_another_file_misspells_is_noted() {
+    let kernel = "import triton\nimport buffers\n\n@triton.jit\ndef kernel():\n    tiles = buffers.slip(3)\n";
     check_tlx(
-        &[
-            ("kernel.py", "import triton\nimport buffers\n\n@triton.jit\ndef kernel():\n    tiles = buffers.slip(3)\n"),
-            ("buffers.py", BUFFERS),
-        ],
+        &format!("{kernel}{BUFFERS}"),
         expect![[r#"
             kernel: partial 0 ["`CUONT` is not defined here in `slip`", "`CUONT` is not defined", "the shape of a buffer is not known: `CUONT` is not defined"]
         "#]],
@@ -348,7 +328,7 @@ fn other_modules_pass_on_the_names_of_triton() {
     ] {
         let text = format!("{imports}\n\n{kernel}\nkernel[(1,)](x, N=64)\n");
         check_tlx(
-            &[("kernel.py", &text), ("compat.py", compat), ("more.py", more)],
+            &format!("{text}# file: /w/compat.py\n{compat}# file: /w/more.py\n{more}"),
             expect![[r#"
                 kernel: bounded 0 ["the compiler chooses the layouts of registers"]
             "#]],

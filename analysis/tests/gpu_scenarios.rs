@@ -3,29 +3,15 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
+use tilefit_analysis::Fixture;
 use tilefit_analysis::ide::{CodeAction, Effect};
-use tilefit_analysis::{Analysis, AnalysisHost, FileId};
-use tilefit_syntax::{Document, TextRange};
-
-fn open(files: &[(&str, &str)]) -> (Analysis, FileId) {
-    let mut host = AnalysisHost::new();
-    let ids: Vec<_> = files
-        .iter()
-        .map(|(path, text)| {
-            let file = host.file_id(&format!("/w/third_party/tlx/{path}"));
-            host.set_document(file, Document::new(text));
-            file
-        })
-        .collect();
-    (host.snapshot(), ids[0])
-}
+use tilefit_syntax::TextRange;
 
 /// The kernels of the first file: device, totals, scenarios, and why sizes are not known.
 #[track_caller]
-fn check(files: &[(&str, &str)], expect: Expect) {
-    let (analysis, file) = open(files);
+fn check(files: &str, expect: Expect) {
     let mut out = String::new();
-    for plan in analysis.plans(file).expect("nothing is edited") {
+    for plan in Fixture::new(files).plans() {
         let smem = &plan.spaces["smem"];
         let used = smem.used.map_or_else(|| format!("{:?}", smem.bounds), |used| used.to_string());
         let _ = writeln!(out, "{} on {}: {used}", plan.name, plan.target);
@@ -64,7 +50,8 @@ def matmul(a, config=None):
 
 #[test]
 fn tests_of_other_files_say_what_is_launched() {
-    let tests = r#"
+    let kernel = format!("# file: /w/third_party/tlx/tutorials/gemm.py\n{TLX}");
+    let tests = r#"# file: /w/third_party/tlx/tutorials/testing/test_gemm.py
 import pytest, torch
 from triton.language.extra.tlx.tutorials.gemm import matmul as _matmul
 
@@ -83,7 +70,7 @@ def test_gemm(dtype):
     Gemm.run(_matmul, config, dtype=dtype)
 "#;
     check(
-        &[("tutorials/gemm.py", TLX)],
+        &kernel,
         expect![[r#"
             kernel on sm_100: Some(Bounds { low: 0, high: None })
               `D` has no value here; add a comment `# tilefit: D=128` above the kernel
@@ -93,7 +80,7 @@ def test_gemm(dtype):
         "#]],
     );
     check(
-        &[("tutorials/gemm.py", TLX), ("tutorials/testing/test_gemm.py", tests)],
+        &(kernel.clone() + tests),
         expect![[r#"
             kernel on sm_100: 8192
             * {"BM": "64"} 8192 fits
@@ -131,7 +118,7 @@ def bench(M, N, provider):
 "#
     );
     check(
-        &[("k.py", &text)],
+        &text,
         expect![[r#"
         kernel on sm_100: 16384
         * {"BM": "64"} 16384 fits
@@ -161,7 +148,7 @@ def main():
 "#
     );
     check(
-        &[("k.py", &text)],
+        &text,
         expect![[r#"
             kernel on sm_100: Some(Bounds { low: 0, high: None })
               `a_desc` has no value here; add a comment `# tilefit: a_desc=bf16` above the kernel
@@ -204,7 +191,7 @@ def test_run(num):
 #[test]
 fn layouts_of_gluon_are_made_at_the_launch() {
     check(
-        &[("k.py", &format!("{GLUON}{LAUNCH}"))],
+        &format!("{GLUON}{LAUNCH}"),
         expect![[r#"
         kernel on sm_90: 16896
           {"arch": "sm_90", "num": "32"} 262656 exceeds
@@ -228,16 +215,14 @@ def task(p):
 def kernel(p):
     gl.warp_specialize([(task, (p,)), (task, (p,))], [1], [24])
 "#;
-    let (analysis, file) = open(&[("k.py", text)]);
-    let names: Vec<_> = analysis.plans(file).expect("nothing is edited").into_iter().map(|plan| plan.name).collect();
+    let names: Vec<_> = Fixture::new(text).plans().into_iter().map(|plan| plan.name).collect();
     assert_eq!(names, ["kernel"]);
 }
 
 #[test]
 fn a_fix_gives_all_values_that_a_kernel_of_gluon_needs() {
-    let (analysis, file) = open(&[("k.py", GLUON)]);
-    let at = GLUON.find("kernel(").expect("the kernel");
-    let actions = analysis.code_actions(file, TextRange::empty(at)).expect("nothing is edited");
+    let fixture = Fixture::new(GLUON);
+    let actions = fixture.code_actions(TextRange::empty(fixture.find("kernel(")));
     let text = |action: &CodeAction| match &action.effect {
         Effect::Fix(fix) if action.title.starts_with("Add missing values") => Some(fix.edits[0].1.clone()),
         _ => None,
@@ -282,7 +267,7 @@ def products(b_desc):
     tlx.local_store(a[0], tlx.async_dot_wait(0, result).to(tl.float16))
 "#;
     check(
-        &[("k.py", text)],
+        text,
         expect![[r#"
             kernel on sm_100: Some(Bounds { low: 49192, high: Some(66560) })
             products on sm_90: 16384

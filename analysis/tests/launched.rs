@@ -1,20 +1,15 @@
 //! Kernels that an author wrote, by how the functions around them launch them.
 
 use expect_test::{Expect, expect};
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::project::Config;
 use tilefit_pypto::target::Target;
-use tilefit_syntax::Document;
 
 /// A line for each kernel of a program: its status, what is not modelled, and its tiles with their addresses.
 fn plans(functions: &str, target: Target) -> String {
     let text = format!("import pypto.language as pl\n\n@pl.program\nclass P:\n{functions}");
-    let mut host = AnalysisHost::new();
-    host.set_config(Config { target, ..Config::default() });
-    let file = host.file_id("/w/k.py");
-    host.set_document(file, Document::new(&text));
     let mut lines = String::new();
-    for plan in host.snapshot().plans(file).unwrap_or_default() {
+    for plan in Fixture::new(&text).with(Config { target, ..Config::default() }).plans() {
         let address = |address: Option<u64>| address.map_or("?".to_owned(), |address| format!("{address:#x}"));
         let tiles: Vec<String> =
             plan.tiles.iter().map(|tile| format!("{} {}", tile.name, address(tile.address))).collect();

@@ -4,9 +4,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use expect_test::{Expect, expect};
-use tilefit_analysis::project::Config;
-use tilefit_analysis::{Analysis, AnalysisHost, FileId};
-use tilefit_syntax::Document;
+use tilefit_analysis::Fixture;
 
 fn kernel(body: &str) -> String {
     let body: String = body.lines().map(|line| format!("        {line}\n")).collect();
@@ -31,30 +29,13 @@ fn looped(depth: usize, range: &str, body: &str) -> String {
     heads + &body.lines().map(|line| format!("{}{line}\n", "    ".repeat(depth))).collect::<String>()
 }
 
-fn host(text: &str, settings: &str) -> (AnalysisHost, FileId) {
-    let mut host = AnalysisHost::new();
-    let mut config = Config::default();
-    assert_eq!(config.apply_tilefit_toml(settings), []);
-    host.set_config(config);
-    let file = host.file_id("/kernel.py");
-    host.set_document(file, Document::new(text));
-    (host, file)
-}
-
-fn analysis(text: &str, settings: &str) -> (Analysis, FileId) {
-    let (host, file) = host(text, settings);
-    (host.snapshot(), file)
-}
-
 fn said(text: &str, settings: &str) -> String {
-    let (analysis, file) = analysis(text, settings);
-    let diagnostics = analysis.diagnostics(file).expect("nothing cancels");
+    let diagnostics = Fixture::new(text).with_settings(settings).diagnostics();
     diagnostics.iter().map(|it| format!("{}: {}\n", it.code, it.message)).collect()
 }
 
 fn generated(text: &str, settings: &str) -> String {
-    let (analysis, file) = analysis(text, settings);
-    let codes = analysis.generated_codes(file).expect("nothing cancels");
+    let codes = Fixture::new(text).with_settings(settings).generated_codes();
     codes.into_iter().map(|code| code.text).collect()
 }
 
@@ -145,8 +126,8 @@ fn a_large_dictionary_is_not_evaluated() {
 #[test]
 fn an_edit_does_not_wait_for_a_stage() {
     let text = kernel(&looped(40, "pl.range(0, 4, 1)", "x = pl.add(x, x)"));
-    let (mut host, file) = host(&text, ENDLESS);
-    let snapshot = host.snapshot();
+    let mut fixture = Fixture::new(&text).with_settings(ENDLESS);
+    let (snapshot, file) = (fixture.host.snapshot(), fixture.file);
     let (begun, beginning) = mpsc::channel();
     let running = thread::spawn(move || {
         begun.send(()).expect("the test waits");
@@ -154,7 +135,7 @@ fn an_edit_does_not_wait_for_a_stage() {
     });
     beginning.recv().expect("it begins");
     // Waits until the snapshot is dropped.
-    host.set_document(file, Document::new("x = 1\n"));
+    fixture.retype("x = 1\n");
     // It may not have begun, and then has seen the new text at once.
     running.join().expect("no panic");
 }
@@ -162,7 +143,8 @@ fn an_edit_does_not_wait_for_a_stage() {
 #[test]
 fn a_query_that_nobody_waits_for_ends() {
     let text = kernel(&looped(40, "pl.range(0, 4, 1)", "x = pl.add(x, x)"));
-    let (analysis, file) = analysis(&text, ENDLESS);
+    let fixture = Fixture::new(&text).with_settings(ENDLESS);
+    let (analysis, file) = (fixture.host.snapshot(), fixture.file);
     let canceller = analysis.canceller();
     let running = thread::spawn(move || analysis.generated_codes(file));
     // Before the query begins there is nothing to cancel.
@@ -217,14 +199,13 @@ fn what_is_shared_is_gone_through_as_often_as_it_is_held_and_no_more() {
         ),
     ];
     for text in texts {
-        let (analysis, file) = analysis(&text, "limits = { steps = 300000 }");
-        let whole = tilefit_syntax::TextRange::new(0, text.len());
-        let diagnostics = analysis.diagnostics(file).expect("nothing cancels");
+        let fixture = Fixture::new(&text).with_settings("limits = { steps = 300000 }");
+        let diagnostics = fixture.diagnostics();
         let is_too_large = |it: &&tilefit_analysis::ide::Diagnostic| it.message.contains("too large to be analysed");
         assert_eq!(diagnostics.iter().find(is_too_large).map(|it| &it.message), None, "{text}");
-        analysis.plans(file).expect("nothing cancels");
-        analysis.inlay_hints(file, whole).expect("nothing cancels");
-        analysis.code_actions(file, whole).expect("nothing cancels");
+        fixture.plans();
+        fixture.inlay_hints(fixture.whole());
+        fixture.code_actions(fixture.whole());
     }
 }
 
@@ -251,8 +232,7 @@ class P:
         return out
 ";
     for planner in ["sequential", "packed", "dsa-rp"] {
-        let (host, file) = host(text, &format!("planner = \"{planner}\""));
-        let said = host.snapshot().diagnostics(file).expect("no edit");
+        let said = Fixture::new(text).with_settings(&format!("planner = \"{planner}\"")).diagnostics();
         let said: Vec<String> = said.into_iter().map(|it| it.message).collect();
         assert!(!said.iter().any(|message| message.contains("report")), "{planner}: {said:?}");
     }

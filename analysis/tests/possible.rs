@@ -1,22 +1,17 @@
 //! Kernels whose launches leave something open: what they take whatever is given for it, and with each value that is possible.
 
 use expect_test::{Expect, expect};
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::ide::configurations::{ConfigurationView, OnDevice};
 use tilefit_analysis::project::Config;
 use tilefit_gpu::device::Arch;
 use tilefit_python::diagnostics::Severity;
-use tilefit_syntax::Document;
 
 const HEAD: &str = "import torch\nimport triton\nimport triton.language as tl\n\n\n";
 
-fn host(text: &str) -> (AnalysisHost, tilefit_analysis::FileId) {
-    let mut host = AnalysisHost::new();
+fn open(text: &str) -> Fixture {
     let own = Arch::from_name("sm_90").expect("a device");
-    host.set_config(Config { tlx_arch: own, is_gpu_named: true, ..Config::default() });
-    let file = host.file_id("kernels.py");
-    host.set_document(file, Document::new(&format!("{HEAD}{text}")));
-    (host, file)
+    Fixture::new(&format!("{HEAD}{text}")).with(Config { tlx_arch: own, is_gpu_named: true, ..Config::default() })
 }
 
 fn on(on: &OnDevice) -> String {
@@ -30,9 +25,8 @@ fn on(on: &OnDevice) -> String {
 
 /// A line for each row; of what is possible the first and the last few.
 fn check(text: &str, expected: Expect) {
-    let (host, file) = host(text);
     let mut shown = String::new();
-    for kernel in host.snapshot().configurations(file).expect("no edit") {
+    for kernel in open(text).configurations() {
         shown += &format!("{}\n", kernel.kernel);
         let line = |row: &ConfigurationView| {
             let values: Vec<_> = row.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -229,8 +223,7 @@ def turned(x, y, BLOCK: tl.constexpr):
               it depends on what is given for what the file leaves open
         "#]],
     );
-    let (host, file) = host(text);
-    assert!(host.snapshot().diagnostics(file).expect("no edit").is_empty());
+    assert!(open(text).diagnostics().is_empty());
 }
 
 #[test]
@@ -261,10 +254,9 @@ def large(x, BLOCK: tl.constexpr):
 }
 
 fn lenses(text: &str) -> Vec<String> {
-    let (host, file) = host(text);
-    let analysis = host.snapshot();
-    let lenses = analysis.code_lenses(file).expect("no edit").into_iter();
-    lenses.filter_map(|lens| analysis.code_lens(file, lens).expect("no edit")).map(|lens| lens.title).collect()
+    let fixture = open(text);
+    let lenses = fixture.code_lenses().into_iter();
+    lenses.filter_map(|lens| fixture.code_lens(lens)).map(|lens| lens.title).collect()
 }
 
 /// Strides only enter addresses, a flag is tried both ways, and the index decides no size.
@@ -390,8 +382,7 @@ def k(a, b, LAYOUT: tl.constexpr = None):
     tl.store(b, tl.sum(tl.load(a + tl.arange(0, 64)), 0))
 ";
     let errors = |text: &str| {
-        let (host, file) = host(text);
-        let found = host.snapshot().diagnostics(file).expect("no edit");
+        let found = open(text).diagnostics();
         found.into_iter().filter(|it| it.severity == Severity::Error).map(|it| it.code.name()).collect::<Vec<_>>()
     };
     assert_eq!(errors(text), [""; 0]);
@@ -507,13 +498,10 @@ fn a_kernel_is_tuned_by_a_call() {
         ["2 of 3 configurations known · at most 88 KiB of 227 KiB (sm_90) · all of these fit · room for ≥ 2 blocks/SM"],
         "what is launched under its own name is not tuned"
     );
-    let (mut host, _) = host("");
-    let [file, tuner] = ["/lib/kernels.py", "/lib/tuner.py"].map(|path| host.file_id(path));
-    host.set_document(file, Document::new(&format!("{HEAD}{TUNED}")));
-    host.set_document(tuner, Document::new(&format!("import triton\nfrom kernels import k\ntuned = {tuned}\n")));
-    let analysis = host.snapshot();
-    let lens = analysis.code_lenses(file).expect("no edit").remove(0);
-    assert_eq!(analysis.code_lens(file, lens).expect("no edit").expect("a lens").title, BOTH_FIT);
+    let tuner = format!("# file: /w/tuner.py\nimport triton\nfrom kernel import k\ntuned = {tuned}\n");
+    let fixture = open(&format!("{TUNED}{tuner}"));
+    let lens = fixture.code_lenses().remove(0);
+    assert_eq!(fixture.code_lens(lens).expect("a lens").title, BOTH_FIT);
 }
 
 /// What another decorator calls `configs` takes nothing away from the launches.
@@ -540,14 +528,13 @@ fn missing_values_go_into_the_comment_that_is_there() {
     let text = "# tilefit: a=fp16
 @triton.jit
 def k(a, b, c, n, M: tl.constexpr):
-    m = tl.arange(0, M)
+    m$0 = tl.arange(0, M)
     x, y = tl.load(a + m[:, None] * n + m[None, :]), tl.load(b + m[:, None] * n + m[None, :])
     tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, y))
 ";
-    let (host, file) = host(text);
-    let analysis = host.snapshot();
+    let fixture = open(text);
+    let (range, words) = fixture.missing_values(fixture.cursor()).expect("values are missing");
     let comment = HEAD.len() + "# tilefit: a=fp16".len();
-    let (range, words) = analysis.missing_values(file, comment + 20).expect("no edit").expect("values are missing");
     assert_eq!((range.start, range.end), (comment, comment));
     assert_eq!(words, " M=128");
 }

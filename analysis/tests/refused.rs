@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use serde_json::Value;
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_python::diagnostics::Severity;
-use tilefit_syntax::Document;
 
 /// The errors of a kernel.
 fn errors(scenario: &str, params: &str, body: &[Value]) -> Vec<String> {
@@ -13,10 +12,7 @@ fn errors(scenario: &str, params: &str, body: &[Value]) -> Vec<String> {
     let text = format!(
         "import triton\nimport triton.language as tl\n\n# tilefit: {scenario}\n@triton.jit\ndef kernel({params}):\n{body}"
     );
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("kernels.py");
-    host.set_document(file, Document::new(&text));
-    let diagnostics = host.snapshot().diagnostics(file).expect("no edit");
+    let diagnostics = Fixture::new(&text).diagnostics();
     diagnostics.into_iter().filter(|it| it.severity == Severity::Error).map(|it| it.message).collect()
 }
 

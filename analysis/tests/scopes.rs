@@ -1,22 +1,7 @@
 //! Scopes on tensors as production code writes them: shapes out of a configuration, helpers in other files.
 
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::ide::{Effect, KernelPlan};
-use tilefit_analysis::project::Config;
-use tilefit_syntax::Document;
-
-/// The plans of the last file.
-fn plans(files: &[(&str, &str)]) -> Vec<KernelPlan> {
-    let mut host = AnalysisHost::new();
-    host.set_config(Config::default());
-    let mut last = None;
-    for (path, text) in files {
-        let file = host.file_id(path);
-        host.set_document(file, Document::new(text));
-        last = Some(file);
-    }
-    host.snapshot().plans(last.unwrap()).unwrap_or_default()
-}
 
 /// A line for each kernel: its status, and its tiles with their bytes.
 fn show(plans: &[KernelPlan]) -> String {
@@ -28,9 +13,8 @@ fn show(plans: &[KernelPlan]) -> String {
     text
 }
 
-const CONFIG: (&str, &str) = (
-    "/w/config.py",
-    "from dataclasses import dataclass
+const CONFIG: &str = "# file: /w/config.py
+from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Model:
@@ -46,12 +30,10 @@ class Model:
         return 'a model'
 
 SMALL = Model(rows=32, heads=2)
-",
-);
+";
 
-const HELPER: (&str, &str) = (
-    "/w/norm.py",
-    "import pypto.language as pl
+const HELPER: &str = "# file: /w/norm.py
+import pypto.language as pl
 from config import SMALL as M
 
 ROWS = M.rows
@@ -63,8 +45,7 @@ def scaled(x: pl.Tensor, factor, y: pl.Tensor):
         w = x[0:ROWS, 0:COLS]
         y[0:ROWS, 0:COLS] = pl.mul(w, factor)
     return y
-",
-);
+";
 
 #[test]
 fn a_configuration_of_a_data_class_gives_shapes() {
@@ -82,7 +63,7 @@ def main(x: pl.Tensor[[M.rows, M.cols], pl.FP32], o: pl.Out[pl.Tensor[[M.rows, M
     expect_test::expect![[r#"
         main_incore_0 exact [] [t__tmp_v0 4096, t__tmp_v1 4096]
     "#]]
-    .assert_eq(&show(&plans(&[CONFIG, ("/w/main.py", kernel)])));
+    .assert_eq(&show(&Fixture::new(&[kernel, CONFIG].concat()).plans()));
 }
 
 #[test]
@@ -100,7 +81,7 @@ def main(x: pl.Tensor[[32, 64], pl.FP32], o: pl.Out[pl.Tensor[[32, 64], pl.FP32]
     expect_test::expect![[r#"
         scaled exact [] [w 4096, t__tmp_v0 4096]
     "#]]
-    .assert_eq(&show(&plans(&[CONFIG, HELPER, ("/w/main.py", kernel)])));
+    .assert_eq(&show(&Fixture::new(&[kernel, CONFIG, HELPER].concat()).plans()));
 }
 
 #[test]
@@ -123,7 +104,7 @@ def main(x: pl.Tensor[[M.rows, M.cols], pl.FP32], o: pl.Out[pl.Tensor[[M.rows, M
     expect_test::expect![[r#"
         main_incore_0 exact [] [x 4096, e 4096]
     "#]]
-    .assert_eq(&show(&plans(&[CONFIG, ("/w/main.py", kernel)])));
+    .assert_eq(&show(&Fixture::new(&[kernel, CONFIG].concat()).plans()));
 }
 
 const BARE: &str = "import pypto.language as pl
@@ -149,14 +130,14 @@ def test_main():
     expect_test::expect![[r#"
         main_incore_0 exact [] [x 4096, t__tmp_v0 4096]
     "#]]
-    .assert_eq(&show(&plans(&[("/w/main.py", &format!("{BARE}{call}"))])));
+    .assert_eq(&show(&Fixture::new(&format!("{BARE}{call}")).plans()));
     // Where calls differ it is the first one.
     let both =
         format!("{BARE}{call}{}", call.replace("test_main", "test_more").replace("64", "32").replace("ROWS = 32", ""));
     expect_test::expect![[r#"
         main_incore_0 exact [] [x 4096, t__tmp_v0 4096]
     "#]]
-    .assert_eq(&show(&plans(&[("/w/main.py", &both)])));
+    .assert_eq(&show(&Fixture::new(&both).plans()));
 }
 
 #[test]
@@ -165,7 +146,7 @@ fn a_scenario_comment_gives_shapes() {
     expect_test::expect![[r#"
         main_incore_0 exact [] [x 8192, t__tmp_v0 8192]
     "#]]
-    .assert_eq(&show(&plans(&[("/w/main.py", &text)])));
+    .assert_eq(&show(&Fixture::new(&text).plans()));
 }
 
 const NORM: &str = "import pypto.language as pl
@@ -180,12 +161,9 @@ def norm(x: pl.Tensor[[16, 64], pl.FP32], o: pl.Out[pl.Tensor[[16, 64], pl.FP32]
 
 #[test]
 fn the_editor_shows_what_the_compiler_makes_of_a_scope() {
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("/w/norm.py");
-    host.set_document(file, Document::new(NORM));
-    let analysis = host.snapshot();
-    let offset = NORM.find("total").unwrap();
-    let hover = analysis.hover(file, offset).unwrap().unwrap().markdown;
+    let fixture = Fixture::new(NORM);
+    let offset = fixture.find("total");
+    let hover = fixture.hover(offset).unwrap().markdown;
     let (_, made) = hover.split_once("Made by the compiler").unwrap();
     expect_test::expect![[r#"
          for this statement:
@@ -193,16 +171,15 @@ fn the_editor_shows_what_the_compiler_makes_of_a_scope() {
         - `total:scratch` [16, 128] FP32: Vec 0x2000 8 KiB; scratch of the reduction; that of a sum, product, minimum or maximum is at least 128 columns wide
     "#]]
     .assert_eq(made);
-    let whole = tilefit_syntax::TextRange::new(0, NORM.len());
-    let hints: Vec<String> = analysis.inlay_hints(file, whole).unwrap().into_iter().map(|hint| hint.label).collect();
+    let hints: Vec<String> = fixture.inlay_hints(fixture.whole()).into_iter().map(|hint| hint.label).collect();
     expect_test::expect![[r#"
         Vec 0x4000 64 B
         → Vec 0x2000 4 KiB"#]]
     .assert_eq(&hints.join("\n"));
     // A parameter that is read whole is a tile.
-    let hover = analysis.hover(file, NORM.find("x, x").unwrap()).unwrap().unwrap().markdown;
+    let hover = fixture.hover(fixture.find("x, x")).unwrap().markdown;
     assert!(hover.contains("| address | `0x0` – `0x1000` |"), "{hover}");
-    let program = analysis.allocated_ir_at(file, offset).unwrap().unwrap().text;
+    let program = fixture.allocated_ir_at(offset).unwrap().text;
     expect_test::expect![[r#"
         AIV norm
             mem_vec_2 = tile.alloc(Vec, 4096)
@@ -231,7 +208,7 @@ fn the_kernels_of_the_page_are_exact() {
     let kernels: Vec<&str> = blocks.map(|(_name, kernel)| kernel).collect();
     assert_eq!(kernels.len(), 3);
     for kernel in kernels {
-        let plans = plans(&[("/w/main.py", kernel)]);
+        let plans = Fixture::new(kernel).plans();
         assert!(!plans.is_empty() && plans.iter().all(|plan| plan.status == "exact"), "{}", show(&plans));
     }
 }
@@ -248,13 +225,9 @@ def main(x: pl.Tensor[[64, 512], pl.FP32], o: pl.Out[pl.Tensor[[64, 512], pl.FP3
             o = pl.store(t, [0, 0], o)
     return o
 ";
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("/w/k.py");
-    host.set_document(file, Document::new(text));
-    assert_eq!(host.snapshot().plans(file).unwrap_or_default().len(), 6);
-    let analysis = host.snapshot();
-    let lenses = analysis.code_lenses(file).unwrap_or_default().into_iter();
-    let texts = lenses.map(|lens| analysis.code_lens(file, lens).ok().flatten());
+    let fixture = Fixture::new(text);
+    assert_eq!(fixture.plans().len(), 6);
+    let texts = fixture.code_lenses().into_iter().map(|lens| fixture.code_lens(lens));
     let titles: Vec<_> = texts.map(|text| text.map_or_else(String::new, |text| text.title)).collect();
     expect_test::expect![[r#"
         [
@@ -267,13 +240,8 @@ def main(x: pl.Tensor[[64, 512], pl.FP32], o: pl.Out[pl.Tensor[[64, 512], pl.FP3
 
 /// What the hover says of the first `x: ` in a text.
 fn origin_of_x(text: &str, settings: &str) -> Option<String> {
-    let mut host = AnalysisHost::new();
-    let mut config = Config::default();
-    assert!(config.apply_tilefit_toml(settings).is_empty());
-    host.set_config(config);
-    let file = host.file_id("/w/main.py");
-    host.set_document(file, Document::new(text));
-    let hover = host.snapshot().hover(file, text.find("x: ").unwrap()).unwrap()?;
+    let fixture = Fixture::new(text).with_settings(settings);
+    let hover = fixture.hover(fixture.find("x: "))?;
     Some(
         hover
             .markdown
@@ -300,40 +268,29 @@ fn the_hover_says_where_a_shape_comes_from() {
 
 #[test]
 fn shapes_come_from_the_configuration() {
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("/w/main.py");
-    host.set_document(file, Document::new(BARE));
-    assert_eq!(host.snapshot().plans(file).unwrap()[0].status, "partial");
-    let mut config = Config::default();
-    config.apply_tilefit_toml("[shapes.main]\nx = \"[32, 64] bf16\"\no = \"[32, 64] bf16\"\n");
-    host.set_config(config);
-    let plans = host.snapshot().plans(file).unwrap();
-    assert_eq!(show(&plans), "main_incore_0 exact [] [x 4096, t__tmp_v0 4096]\n");
+    let fixture = Fixture::new(BARE);
+    assert_eq!(fixture.plans()[0].status, "partial");
+    let fixture = fixture.with_settings("[shapes.main]\nx = \"[32, 64] bf16\"\no = \"[32, 64] bf16\"\n");
+    assert_eq!(show(&fixture.plans()), "main_incore_0 exact [] [x 4096, t__tmp_v0 4096]\n");
 }
 
 /// Applies the quick fix that says a shape until none is offered any more, and returns the lines that it added.
 fn say_shapes(text: &str) -> (String, Vec<KernelPlan>) {
-    let mut document = Document::new(text);
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("/w/main.py");
+    let mut fixture = Fixture::new(text);
     let mut comments = String::new();
     loop {
-        host.set_document(file, document.clone());
-        let now = document.text();
-        let everywhere = tilefit_syntax::TextRange::new(0, now.len());
-        let actions = host.snapshot().code_actions(file, everywhere).unwrap();
+        let actions = fixture.code_actions(fixture.whole());
         let says = actions.into_iter().find_map(|action| match action.effect {
             Effect::Fix(fix) if action.title.starts_with("Write the shape") => Some(fix),
             _ => None,
         });
-        let Some(fix) = says else { return (comments, host.snapshot().plans(file).unwrap()) };
+        let Some(fix) = says else { return (comments, fixture.plans()) };
         let [(range, comment)] = fix.edits.as_slice() else { panic!("one edit") };
-        let line = now[range.start..].lines().next().unwrap();
+        let line = fixture.text[range.start..].lines().next().unwrap();
         comments += &format!("{} above {line}\n", comment.trim_end());
         // As an author would fill it in.
         let comment = comment.replace("rows", "32").replace("columns", "64");
-        document.edit(range.start..range.end, &comment);
-        document.settle();
+        fixture.retype(&fixture.edited(&[(*range, comment)]));
         assert!(comments.lines().count() < 5, "{comments}");
     }
 }
@@ -383,10 +340,8 @@ def main(x: pl.Tensor[[16, 512], pl.BF16], w: pl.Tensor[[512, 256], pl.BF16], o:
 {body}    return o
 "
     );
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("/w/main.py");
-    host.set_document(file, Document::new(&text));
-    let hover = host.snapshot().hover(file, text.find(at).unwrap()).unwrap().unwrap().markdown;
+    let fixture = Fixture::new(&text);
+    let hover = fixture.hover(fixture.find(at)).unwrap().markdown;
     hover
         .lines()
         .filter(|line| line.starts_with("The product [") || line.starts_with("- "))
@@ -417,14 +372,12 @@ fn a_hover_says_how_a_product_is_divided_and_why() {
 
 #[test]
 fn the_program_of_tiles_leads_back_to_the_text() {
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("/w/norm.py");
-    host.set_document(file, Document::new(NORM));
-    let program = host.snapshot().allocated_ir_at(file, NORM.find("total").unwrap()).unwrap().unwrap();
+    let fixture = Fixture::new(NORM);
+    let program = fixture.allocated_ir_at(fixture.find("total")).unwrap();
     let lines: Vec<&str> = program.text.lines().collect();
     let source = |line: u32| {
         let (_, range) = program.map.iter().find(|(mapped, _)| *mapped == line).unwrap();
-        NORM[range.start..range.end].lines().next().unwrap().to_owned()
+        fixture.at(*range).lines().next().unwrap().to_owned()
     };
     let led: Vec<String> = program
         .map
@@ -460,24 +413,22 @@ def main(x: pl.Tensor[[64, 64], pl.BF16], w: pl.Tensor[[64, 64], pl.BF16], o: pl
             o[0:64, 0:64] = pl.exp(pl.matmul(x, w))
     return o
 ";
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("/w/main.py");
-    host.set_document(file, Document::new(text));
-    let program = host.snapshot().allocated_ir_at(file, text.find("o[0:64").unwrap()).unwrap().unwrap();
+    let fixture = Fixture::new(text);
+    let program = fixture.allocated_ir_at(fixture.find("o[0:64")).unwrap();
     let lines: Vec<&str> = program.text.lines().collect();
     assert!(lines[0].starts_with("AIC mixed_aic") && program.text.contains("\n\nAIV mixed_aiv\n"), "{}", program.text);
     // Each line of a statement has a source, in both.
     let is_statement = |line: &&&str| line.starts_with("    ") && !line.contains("= tile.alloc(");
     assert_eq!(program.map.len(), lines.iter().filter(is_statement).count(), "{}", program.text);
     for (line, range) in &program.map {
-        let text = &text[range.start..range.end];
+        let text = fixture.at(*range);
         assert!(!lines[*line as usize].trim().starts_with("for ") || text.starts_with("for "), "{line}: {text}");
     }
 }
 
 /// The plans of one file with what they rest on, beside [`show`].
 fn check_alone(text: &str, expect: expect_test::Expect) {
-    let plans = plans(&[("/w/kernel.py", text)]);
+    let plans = Fixture::new(text).plans();
     let mut shown = show(&plans);
     for assumed in plans.first().map(|plan| plan.assumes.clone()).unwrap_or_default() {
         shown.push_str(&format!("assumes: {assumed}\n"));
@@ -736,7 +687,7 @@ class P:
                 p = pl.mul(p, -1.0)
         return o
 ";
-    let plans = plans(&[("/w/kernel.py", text)]);
+    let plans = Fixture::new(text).plans();
     assert!(plans.iter().all(|plan| plan.diagnostics.iter().all(|said| said.severity != "error")), "{}", show(&plans));
 }
 
@@ -782,7 +733,7 @@ class P:
                 o[0:16, 0:64] = pl.exp(x)
         return o
 ";
-    let plans = plans(&[("/w/loops.py", text)]);
+    let plans = Fixture::new(text).plans();
     let said: String = plans.iter().map(|plan| format!("{} {} {:?}\n", plan.name, plan.status, plan.reasons)).collect();
     expect_test::expect![[r#"
         P.slots partial ["`carried`, which a loop carries from a computed slot"]

@@ -1,28 +1,12 @@
 //! Functions that `@pl.jit` specialises: for which tensors it finds shapes, and what a number changes that it is called with.
 
 use expect_test::{Expect, expect};
-use tilefit_analysis::AnalysisHost;
-use tilefit_analysis::ide::KernelPlan;
-use tilefit_analysis::project::Config;
-use tilefit_syntax::Document;
-
-/// The plans of the last file.
-fn plans(files: &[(&str, &str)]) -> Vec<KernelPlan> {
-    let mut host = AnalysisHost::new();
-    host.set_config(Config::default());
-    let mut last = None;
-    for (path, text) in files {
-        let file = host.file_id(path);
-        host.set_document(file, Document::new(text));
-        last = Some(file);
-    }
-    host.snapshot().plans(last.unwrap()).unwrap_or_default()
-}
+use tilefit_analysis::Fixture;
 
 /// A line for each kernel: its status, what is refused, and why it is not exact.
-fn check_files(files: &[(&str, &str)], expect: Expect) {
+fn check_files(files: &str, expect: Expect) {
     let mut said = String::new();
-    for plan in plans(files) {
+    for plan in Fixture::new(files).plans() {
         said += &format!("{} {}\n", plan.name, plan.status);
         let errors = plan.diagnostics.iter().filter(|diagnostic| diagnostic.severity == "error");
         errors.for_each(|error| said += &format!("    error: {}\n", error.message));
@@ -33,7 +17,7 @@ fn check_files(files: &[(&str, &str)], expect: Expect) {
 }
 
 fn check(text: &str, expect: Expect) {
-    check_files(&[("/w/kernel.py", &format!("import pypto.language as pl\n\n{text}"))], expect);
+    check_files(&format!("import pypto.language as pl\n\n{text}"), expect);
 }
 
 const TWICE: &str = "@pl.jit.inline
@@ -144,17 +128,6 @@ for j in pl.range(4):
 
 #[test]
 fn functions_are_found_by_their_own_names() {
-    let helper = (
-        "/w/helper.py",
-        "import pypto.language as pl
-
-@pl.jit.inline
-def twice(x: pl.Tensor[[8, 64], pl.FP32], o: pl.Tensor[[8, 64], pl.FP32]):
-    with pl.at(level=pl.Level.CORE_GROUP, name_hint='twice'):
-        o[:, :] = pl.add(x, x)
-    return o
-",
-    );
     let entry = |import: &str, call: &str| {
         format!(
             "import pypto.language as pl
@@ -164,17 +137,25 @@ from helper import {import}
 def entry(x: pl.Tensor[[8, 64], pl.FP32], o: pl.Out[pl.Tensor[[8, 64], pl.FP32]]):
     o = {call}(x, o)
     return o
+# file: /w/helper.py
+import pypto.language as pl
+
+@pl.jit.inline
+def twice(x: pl.Tensor[[8, 64], pl.FP32], o: pl.Tensor[[8, 64], pl.FP32]):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint='twice'):
+        o[:, :] = pl.add(x, x)
+    return o
 "
         )
     };
     check_files(
-        &[helper, ("/w/entry.py", &entry("twice", "twice"))],
+        &entry("twice", "twice"),
         expect![[r#"
         twice exact
     "#]],
     );
     check_files(
-        &[helper, ("/w/entry.py", &entry("twice as double", "double"))],
+        &entry("twice as double", "double"),
         expect![[r#"
         twice rejected
             error: `double` is `twice` under another name, and `@pl.jit` finds the functions that it calls by their own names only; call it `twice`

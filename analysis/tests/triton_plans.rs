@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use tilefit_analysis::Fixture;
 use tilefit_analysis::confirm::{Answer, Answered, Answers};
 use tilefit_analysis::ide::{KernelPlan, confirmation};
-use tilefit_analysis::{AnalysisHost, FileId};
-use tilefit_syntax::Document;
 
 /// How the answers for a kernel compare with its plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,20 +61,17 @@ fn comment(case: &Value, compiler: &str) -> String {
 
 /// The kernel of a source with a comment above it. Returns the plan, and the line from which lines have moved.
 fn planned(source: &str, comment: &str) -> (KernelPlan, usize) {
-    let (host, file, moved_from) = host(source, comment);
-    let plans = host.snapshot().plans(file).expect("no edit");
+    let (fixture, moved_from) = open(source, comment);
+    let plans = fixture.plans();
     (plans.into_iter().find(|plan| plan.name == "kernel").expect("the kernel"), moved_from)
 }
 
 /// A source with a comment above its kernel, and the line from which lines have moved.
-fn host(source: &str, comment: &str) -> (AnalysisHost, FileId, usize) {
+fn open(source: &str, comment: &str) -> (Fixture, usize) {
     let definition = source.find("def kernel(").expect("a kernel");
     let decorator = source[..definition].rfind('@').expect("a decorator");
     let text = format!("{}{comment}{}", &source[..decorator], &source[decorator..]);
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("kernels.py");
-    host.set_document(file, Document::new(&text));
-    (host, file, source[..decorator].lines().count())
+    (Fixture::new(&text), source[..decorator].lines().count())
 }
 
 /// Lines, bytes and offsets of what the author allocates, each as often as it is there.
@@ -283,17 +279,16 @@ fn confirmed(language: &str) -> String {
         let answers: Value = serde_json::from_str(&answers).expect("JSON");
         for (nth, case) in answers["cases"].as_array().into_iter().flatten().enumerate() {
             let compiler = case["compiler"].as_str().or(answers["compiler"].as_str()).expect("a compiler");
-            let (mut host, file, moved_from) = host(&source, &comment(case, compiler));
-            let questions = host.snapshot().questions(file).expect("no edit");
+            let (mut fixture, moved_from) = open(&source, &comment(case, compiler));
+            let questions = fixture.questions();
             let Some(Ok(question)) = questions.into_iter().find(|it| it.kernel == "kernel").map(|it| it.question)
             else {
                 unasked += 1;
                 continue;
             };
             let answered = Answered { question, answer: answer(case, moved_from) };
-            host.set_answers(file, Answers::from_iter([answered]));
-            let confirmations = host.snapshot().confirmations(file).expect("no edit");
-            match &confirmations[0].verdict {
+            fixture.host.set_answers(fixture.file, Answers::from_iter([answered]));
+            match &fixture.confirmations()[0].verdict {
                 confirmation::Verdict::Confirmed => same += 1,
                 confirmation::Verdict::Within => within += 1,
                 confirmation::Verdict::Refused { .. } => refused += 1,

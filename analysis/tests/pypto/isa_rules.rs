@@ -3,9 +3,8 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use tilefit_syntax::Document;
 
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::project::Config;
 use tilefit_pypto::target::Target;
 use tilefit_python::diagnostics::{Code, Severity};
@@ -17,14 +16,10 @@ fn check(target: Target, body: &str, expect: Expect) {
         "@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[512, 512], pl.FP32], \
          b: pl.Tensor[[512, 512], pl.FP16], out: pl.Out[pl.Tensor[[512, 512], pl.FP32]]):\n{body}        return out\n"
     );
-    let mut host = AnalysisHost::new();
     let severity = [(Code::NarrowTransfer, Some(Severity::Hint))].into();
-    host.set_config(Config { target, severity, ..Config::default() });
-    let (file, document) = (host.file_id("k.py"), Document::new(&text));
-    host.set_document(file, document.clone());
     let mut said = String::new();
-    for diagnostic in host.snapshot().diagnostics(file).expect("nothing is edited") {
-        let line = document.rope().byte_to_line(diagnostic.range.start) - 3;
+    for diagnostic in Fixture::new(&text).with(Config { target, severity, ..Config::default() }).diagnostics() {
+        let line = text[..diagnostic.range.start].matches('\n').count() - 3;
         writeln!(said, "{line} {}: {}", diagnostic.code, diagnostic.message).expect("memory");
     }
     expect.assert_eq(&said);

@@ -2,9 +2,8 @@
 
 use expect_test::{Expect, expect};
 
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_python::diagnostics::Code;
-use tilefit_syntax::Document;
 
 #[track_caller]
 fn check(body: &str, expected: Expect) {
@@ -18,20 +17,14 @@ def k(a: pl.Tensor[[256, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.T
 {body}    return out
 "
     );
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("kernels.py");
-    host.set_document(file, Document::new(&text));
+    let fixture = Fixture::new(&text);
     let mut report = String::new();
-    for diagnostic in host.snapshot().diagnostics(file).expect("no edit") {
+    for diagnostic in fixture.diagnostics() {
         assert!(diagnostic.severity != tilefit_python::diagnostics::Severity::Error, "{diagnostic:?}");
         if diagnostic.code == Code::InitOverwritten {
-            report.push_str(&format!(
-                "{}\n  {}\n",
-                &text[diagnostic.range.start..diagnostic.range.end],
-                diagnostic.message
-            ));
+            report.push_str(&format!("{}\n  {}\n", fixture.at(diagnostic.range), diagnostic.message));
             for related in diagnostic.related {
-                let place = text[related.range.start..related.range.end].lines().next().unwrap_or_default();
+                let place = fixture.at(related.range).lines().next().unwrap_or_default();
                 report.push_str(&format!("  {place}: {}\n", related.message));
             }
         }

@@ -3,9 +3,8 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use tilefit_syntax::Document;
 
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::project::Config;
 use tilefit_pypto::target::Target;
 use tilefit_python::diagnostics::Code;
@@ -36,17 +35,14 @@ class P:
         indented(vector),
         indented(cube)
     );
-    let mut host = AnalysisHost::new();
-    host.set_config(Config { target, ..Config::default() });
-    let file = host.file_id("kernels.py");
-    host.set_document(file, Document::new(&text));
+    let fixture = Fixture::new(&text).with(Config { target, ..Config::default() });
     let mut report = String::new();
-    for diagnostic in host.snapshot().diagnostics(file).expect("no edit") {
+    for diagnostic in fixture.diagnostics() {
         if diagnostic.code == Code::UnpairedTransfer {
-            let _ = writeln!(report, "{}", &text[diagnostic.range.start..diagnostic.range.end]);
+            let _ = writeln!(report, "{}", fixture.at(diagnostic.range));
             let _ = writeln!(report, "  {}", diagnostic.message);
             for related in diagnostic.related {
-                let _ = writeln!(report, "  {}: {}", &text[related.range.start..related.range.end], related.message);
+                let _ = writeln!(report, "  {}: {}", fixture.at(related.range), related.message);
             }
         }
     }
@@ -199,11 +195,7 @@ class P:
         ring = pl.reserve_buffer(name=\"ring\", size=4096, base=pl.AUTO)
         pl.aic_initialize_pipe(0, ring, dir_mask=2, slot_size=1024)
 ";
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("kernels.py");
-    host.set_document(file, Document::new(text));
-    let diagnostics = host.snapshot().diagnostics(file).expect("no edit");
-    let codes: Vec<Code> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    let codes: Vec<Code> = Fixture::new(text).diagnostics().iter().map(|diagnostic| diagnostic.code).collect();
     assert_eq!(codes, [Code::NotModelled, Code::UnpairedTransfer]);
 }
 

@@ -3,32 +3,25 @@
 use expect_test::{Expect, expect};
 use tilefit_analysis::ide::Effect;
 use tilefit_python::diagnostics::{Code, Severity};
-use tilefit_syntax::TextRange;
 
 use super::{IMPORTS, open};
 
 /// Prints what each fix for `code` makes of the text; after it the diagnostic is gone, and no error has come.
 #[track_caller]
 fn check(code: Code, text: &str, expected: Expect) {
-    let (analysis, file, text) = open(text, "");
-    let before = analysis.diagnostics(file).expect("nothing is edited");
+    let fixture = open(text, "");
+    let before = fixture.diagnostics();
     assert!(before.iter().any(|diagnostic| diagnostic.code == code), "{before:?}");
     let mut out = String::new();
-    for action in analysis.code_actions(file, TextRange::new(0, text.len())).expect("nothing is edited") {
+    for action in fixture.code_actions(fixture.whole()) {
         let Effect::Fix(fix) = action.effect else { continue };
         if fix.fixes.code != code {
             continue;
         }
         assert!(before.contains(&fix.fixes), "{:?}", fix.fixes);
-        let mut edits = fix.edits.clone();
-        edits.sort_by_key(|(range, _)| std::cmp::Reverse((range.start, range.end)));
-        let mut fixed = text.clone();
-        for (range, new) in edits {
-            fixed.replace_range(range.start..range.end, &new);
-        }
+        let fixed = fixture.edited(&fix.edits);
         let fixed = fixed.strip_prefix(IMPORTS).expect("imports stay").to_owned();
-        let (analysis, file, _) = open(&fixed, "");
-        let after = analysis.diagnostics(file).expect("nothing is edited");
+        let after = open(&fixed, "").diagnostics();
         assert!(after.iter().all(|diagnostic| diagnostic.code != code), "{}:\n{fixed}\n{after:?}", action.title);
         let errors = |all: &[tilefit_analysis::ide::Diagnostic]| {
             all.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
@@ -36,7 +29,7 @@ fn check(code: Code, text: &str, expected: Expect) {
         assert!(errors(&after) <= errors(&before), "{}:\n{fixed}\n{after:?}", action.title);
         let preferred = if fix.preferred { "" } else { " (not preferred)" };
         out.push_str(&format!("# {}{preferred}\n", action.title));
-        for line in fixed.lines().filter(|line| !text.lines().any(|old| old == *line)) {
+        for line in fixed.lines().filter(|line| !fixture.text.lines().any(|old| old == *line)) {
             out.push_str(line);
             out.push('\n');
         }

@@ -792,8 +792,7 @@ fn every_error_is_said_at_its_place() {
             }
         };
         let text = marked.replace(['«', '»'], "");
-        let (analysis, file, _) = open(&text[IMPORTS.len()..], row.settings);
-        let found = analysis.diagnostics(file).expect("nothing is edited");
+        let found = open(&text[IMPORTS.len()..], row.settings).diagnostics();
         let hit =
             found.iter().find(|diagnostic| diagnostic.code == row.code && diagnostic.message.contains(row.message));
         let hit = hit.unwrap_or_else(|| panic!("{}: nothing says `{}`:\n{text}\n{found:#?}", row.number, row.message));
@@ -845,13 +844,13 @@ views = a[0], b[0]",
     ];
     for kernel in kernels {
         let body: String = kernel.lines().map(|line| format!("    {line}\n")).collect();
-        let (analysis, file, text) = open(
+        let fixture = open(
             &format!("from helpers import elsewhere\n\n@triton.jit\ndef kernel(x, y, z):\n{body}"),
             r#"
 [tlx]
 arch = "sm_90"
 "#,
         );
-        assert_eq!(analysis.diagnostics(file).expect("nothing is edited"), [], "{text}");
+        assert_eq!(fixture.diagnostics(), [], "{}", fixture.text);
     }
 }

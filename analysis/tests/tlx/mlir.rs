@@ -6,12 +6,12 @@ use super::open;
 
 #[track_caller]
 fn check(text: &str, expected: Expect) {
-    let (analysis, file, text) = open(text, "");
-    let all = analysis.lowered_ir(file).expect("nothing is edited");
-    let inside = text.find("    spec").or(text.find("tlx.local_alloc")).expect("a kernel");
-    assert_eq!(analysis.lowered_ir_at(file, inside).expect("nothing is edited").as_ref(), all.first());
+    let fixture = open(text, "");
+    let all = fixture.lowered_ir();
+    let inside = fixture.text.find("    spec").or(fixture.text.find("tlx.local_alloc")).expect("a kernel");
+    assert_eq!(fixture.lowered_ir_at(inside).as_ref(), all.first());
     // Outside of kernels it is that of the nearest one.
-    assert_eq!(analysis.lowered_ir_at(file, 0).expect("nothing is edited").as_ref(), all.first());
+    assert_eq!(fixture.lowered_ir_at(0).as_ref(), all.first());
     let texts: Vec<_> = all.into_iter().map(|ir| ir.text).collect();
     expected.assert_eq(&texts.join("\n"));
 }

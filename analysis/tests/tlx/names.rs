@@ -1,16 +1,16 @@
 //! Names that nothing defines: a kernel that rests on one is not exact, and nothing is said of a name that Python finds.
 
 use expect_test::{Expect, expect};
+use tilefit_analysis::Fixture;
 
 use super::open;
 
 /// What is said of a file, as `code: message` a line, after the status of its kernels.
 fn check(text: &str, expected: Expect) {
-    let (analysis, file, text) = open(text, "");
-    let plans = analysis.plans(file).expect("nothing is edited");
-    let statuses = plans.iter().map(|plan| format!("{}: {}", plan.name, plan.status));
-    let said = analysis.diagnostics(file).expect("nothing is edited").into_iter().map(|diagnostic| {
-        let at = &text[diagnostic.range.start..diagnostic.range.end];
+    let fixture = open(text, "");
+    let statuses = fixture.plans().into_iter().map(|plan| format!("{}: {}", plan.name, plan.status));
+    let said = fixture.diagnostics().into_iter().map(|diagnostic| {
+        let at = fixture.at(diagnostic.range);
         format!("  {} at `{at}`: {}", diagnostic.code.name(), diagnostic.message)
     });
     let lines: Vec<String> = statuses.chain(said).collect();
@@ -174,10 +174,7 @@ def kernel(x, n):
 #[test]
 fn kernels_of_plain_triton_are_read_and_functions_of_python_left_alone() {
     let text = "import triton\n\n@triton.jit\ndef kernel(x):\n    use(nothing)\n\ndef plain(x):\n    use(nothing)\n";
-    let mut host = tilefit_analysis::AnalysisHost::new();
-    let file = host.file_id("kernel.py");
-    host.set_document(file, tilefit_syntax::Document::new(text));
-    let found = host.snapshot().diagnostics(file).expect("nothing is edited");
+    let found = Fixture::new(text).diagnostics();
     let line = |at: usize| text[..at].lines().count();
     let messages: Vec<_> = found.iter().map(|it| (line(it.range.start), it.message.as_str())).collect();
     assert_eq!(messages, [(5, "`use` is not defined here"), (5, "`nothing` is not defined here")]);

@@ -3,19 +3,18 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::ide::plan_view::SpacePlan;
 use tilefit_python::diagnostics::Code;
-use tilefit_syntax::{Document, TextRange};
 
 use super::seed::PHASE_5;
 use super::{IMPORTS, open};
 
 /// Specs with their members, other buffers, and what there is to say; lines count from the first after the imports.
 pub(super) fn describe(text: &str, settings: &str) -> String {
-    let (analysis, file, _) = open(text, settings);
+    let fixture = open(text, settings);
     let mut out = String::new();
-    for kernel in analysis.plans(file).expect("nothing is edited") {
+    for kernel in fixture.plans() {
         let spaces: Vec<_> = kernel.spaces.iter().map(|(name, space)| format!("{name} {}", amount(space))).collect();
         let _ = writeln!(out, "{} on {}: {}, {}", kernel.name, kernel.target, kernel.status, spaces.join(", "));
         for spec in &kernel.specs {
@@ -299,24 +298,22 @@ def kernel(N: tl.constexpr):
         with tlx.async_task(\"default\"):
             views = qk[0], p[0], tiles[0]
 ";
-    let (analysis, file, text) = open(text, "");
+    let fixture = open(text, "");
     let mut out = String::new();
-    for lens in analysis.code_lenses(file).expect("nothing is edited") {
-        let text = analysis.code_lens(file, lens).expect("nothing is edited").expect("it is there");
+    for lens in fixture.code_lenses() {
+        let text = fixture.code_lens(lens).expect("it is there");
         let _ = writeln!(out, "lens: {}", text.title);
     }
-    let everything = TextRange::new(0, text.len());
-    for hint in analysis.inlay_hints(file, everything).expect("nothing is edited") {
-        let start = text[..hint.offset].rfind([' ', '\n']).map_or(0, |at| at + 1);
-        let _ = writeln!(out, "hint: {} {}", &text[start..hint.offset], hint.label);
+    for hint in fixture.inlay_hints(fixture.whole()) {
+        let start = fixture.text[..hint.offset].rfind([' ', '\n']).map_or(0, |at| at + 1);
+        let _ = writeln!(out, "hint: {} {}", &fixture.text[start..hint.offset], hint.label);
     }
-    for symbol in analysis.document_symbols(file).expect("nothing is edited") {
+    for symbol in fixture.document_symbols() {
         let children: Vec<_> = symbol.children.iter().map(|child| child.name.as_str()).collect();
         let _ = writeln!(out, "symbol: {} ({}): {}", symbol.name, symbol.detail, children.join(", "));
     }
     for name in ["N: tl", "spec =", "p ="] {
-        let at = text.find(name).expect("the kernel has it");
-        let hover = analysis.hover(file, at).expect("nothing is edited").expect("there is something to say");
+        let hover = fixture.hover(fixture.find(name)).expect("there is something to say");
         let _ = writeln!(out, "\n{}", hover.markdown);
     }
     expect![[r#"
@@ -367,34 +364,27 @@ def kernel(N: tl.constexpr):
 #[test]
 fn files_without_tlx_are_not_looked_at() {
     let text = "import triton\nimport triton.language as tl\n\n@triton.jit\ndef kernel(x):\n    tlx.local_alloc((3,), tl.float32, 1)\n";
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("kernel.py");
-    host.set_document(file, Document::new(text));
     // They are plain Triton, in which nothing is allocated.
-    let plans = host.snapshot().plans(file).expect("nothing is edited");
+    let plans = Fixture::new(text).plans();
     assert!(plans.iter().all(|plan| plan.tiles.is_empty()));
 }
 
 /// Asks for everything; nothing panics, and no stage has failed.
 #[track_caller]
 fn ask_everything(text: &str) {
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("kernel.py");
-    host.set_document(file, Document::new(text));
-    let analysis = host.snapshot();
-    let everything = TextRange::new(0, text.len());
-    let diagnostics = analysis.diagnostics(file).expect("nothing is edited");
+    let fixture = Fixture::new(text);
+    let diagnostics = fixture.diagnostics();
     let failed = diagnostics.iter().find(|diagnostic| diagnostic.code == Code::Internal);
     assert!(failed.is_none(), "{failed:?}\n{text}");
-    analysis.code_lenses(file).expect("nothing is edited");
-    analysis.plans(file).expect("nothing is edited");
-    analysis.lowered_ir(file).expect("nothing is edited");
-    analysis.memory_maps(file).expect("nothing is edited");
-    analysis.inlay_hints(file, everything).expect("nothing is edited");
-    analysis.code_actions(file, everything).expect("nothing is edited");
+    fixture.code_lenses();
+    fixture.plans();
+    fixture.lowered_ir();
+    fixture.memory_maps();
+    fixture.inlay_hints(fixture.whole());
+    fixture.code_actions(fixture.whole());
     for at in (0..text.len()).step_by(29) {
-        analysis.hover(file, at).expect("nothing is edited");
-        analysis.highlights(file, at).expect("nothing is edited");
+        fixture.hover(at);
+        fixture.highlights(at);
     }
 }
 
@@ -475,13 +465,12 @@ def kernel():
     other = tlx.local_alloc((64, 64), tl.float16, 1)
     views = a[0], b[0], alias[0], other[0]
 ";
-    let (analysis, file, text) = open(text, "[highlight]\nreuseGroup = true\n");
+    let fixture = open(text, "[highlight]\nreuseGroup = true\n");
     let highlighted = |name: &str| {
-        let at = text.find(name).expect("it is there");
-        let mut found = analysis.highlights(file, at).expect("nothing is edited");
+        let mut found = fixture.highlights(fixture.find(name));
         found.sort_by_key(|mention| mention.range.start);
-        let line = |start: usize| text[..start].lines().count() - IMPORTS.lines().count();
-        let found = found.iter().map(|m| format!("{}:{}", line(m.range.start), &text[m.range.start..m.range.end]));
+        let line = |start: usize| fixture.text[..start].lines().count() - IMPORTS.lines().count();
+        let found = found.iter().map(|m| format!("{}:{}", line(m.range.start), fixture.at(m.range)));
         found.collect::<Vec<_>>().join(" ")
     };
     expect!["4:spec 5:a 5:spec 6:b 6:spec 7:alias"].assert_eq(&highlighted("spec ="));
@@ -491,9 +480,15 @@ def kernel():
 
 #[test]
 fn a_helper_of_another_file_sees_that_file() {
-    let mut host = AnalysisHost::new();
-    let helpers = host.file_id("/w/helpers.py");
-    let text = "from triton import jit
+    let plans = open(
+        "from helpers import allocate\n
+@triton.jit
+def kernel(n):
+    buffers = allocate(2)
+    view = tlx.local_view(buffers, 0)
+    wide = allocate(3, columns=128)
+# file: /w/helpers.py
+from triton import jit
 import triton.language as language
 from triton.language.extra import tlx as extra
 
@@ -502,20 +497,10 @@ ROWS = 32
 @jit
 def allocate(count, columns: language.constexpr = ROWS * 2):
     return extra.local_alloc((ROWS, columns), language.float32, count)
-";
-    host.set_document(helpers, Document::new(text));
-    let kernel = host.file_id("/w/kernel.py");
-    let text = format!(
-        "{IMPORTS}from helpers import allocate\n
-@triton.jit
-def kernel(n):
-    buffers = allocate(2)
-    view = tlx.local_view(buffers, 0)
-    wide = allocate(3, columns=128)
-"
-    );
-    host.set_document(kernel, Document::new(&text));
-    let plans = host.snapshot().plans(kernel).expect("nothing is edited");
+",
+        "",
+    )
+    .plans();
     let tiles: Vec<_> =
         plans[0].tiles.iter().map(|tile| format!("{} {:?} {}", tile.name, tile.shape, tile.dtype)).collect();
     assert_eq!(tiles, ["(unnamed) [2, 32, 64] float32", "(unnamed) [3, 32, 128] float32"]);

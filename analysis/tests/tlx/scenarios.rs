@@ -9,17 +9,17 @@ use super::open;
 /// The values of the parameters with their origins, then the table of the scenarios.
 #[track_caller]
 fn check(text: &str, settings: &str, expected: Expect) {
-    let (analysis, file, text) = open(text, settings);
+    let fixture = open(text, settings);
     let mut out = String::new();
-    let signature = text.find("def kernel(").expect("the kernel");
-    let params = &text[signature..signature + text[signature..].find("):").expect("its end")];
+    let signature = fixture.find("def kernel(");
+    let (params, _) = fixture.text[signature..].split_once("):").expect("its end");
     for param in params["def kernel(".len()..].split(", ") {
         let at = signature + params.find(param).expect("the parameter");
-        if let Some(hover) = analysis.hover(file, at).expect("nothing is edited") {
+        if let Some(hover) = fixture.hover(at) {
             let _ = writeln!(out, "{}", hover.markdown);
         }
     }
-    let plans = analysis.plans(file).expect("nothing is edited");
+    let plans = fixture.plans();
     for scenario in plans.iter().filter(|plan| plan.name == "kernel").flat_map(|plan| &plan.scenarios) {
         let selected = if scenario.selected { "* " } else { "" };
         let (values, smem, tmem, verdict) = (&scenario.values, scenario.smem, scenario.tmem, scenario.verdict);
@@ -129,10 +129,9 @@ fn a_comment_comes_before_a_setting() {
 
 #[test]
 fn only_the_selected_scenario_has_errors() {
-    let (analysis, file, text) = open(KERNEL, "[tlx.scenarios.kernel]\ndesc = \"bf16\"\n");
-    assert_eq!(analysis.diagnostics(file).expect("nothing is edited"), []);
-    let at = text.find("kernel(desc").expect("the kernel");
-    let hover = analysis.hover(file, at).expect("nothing is edited").expect("the kernel has one");
+    let fixture = open(KERNEL, "[tlx.scenarios.kernel]\ndesc = \"bf16\"\n");
+    assert_eq!(fixture.diagnostics(), []);
+    let hover = fixture.hover(fixture.find("kernel(desc")).expect("the kernel has one");
     expect![[r#"
         `kernel` on sm_100: SMEM 49152/232448
 
@@ -156,16 +155,15 @@ fn only_the_selected_scenario_has_errors() {
         The plan and its errors are of the one in bold. A comment `# tilefit: NAME=value` selects another.
     "#]]
     .assert_eq(&hover.markdown);
-    let lenses = analysis.code_lenses(file).expect("nothing is edited");
-    let text = analysis.code_lens(file, lenses[0].clone()).expect("nothing is edited").expect("it is there");
+    let lenses = fixture.code_lenses();
+    let text = fixture.code_lens(lenses[0].clone()).expect("it is there");
     expect!["4 configurations · 48–256 KiB of 227 KiB · 3 fit · assumes sm_100"].assert_eq(&text.title);
 }
 
 #[test]
 fn nothing_is_counted_where_no_size_is_known() {
-    let (analysis, file, text) = open(&KERNEL.replace("D=128", "D=y"), "");
-    let at = text.find("kernel(desc").expect("the kernel");
-    let hover = analysis.hover(file, at).expect("nothing is edited").expect("the kernel has one");
+    let fixture = open(&KERNEL.replace("D=128", "D=y"), "");
+    let hover = fixture.hover(fixture.find("kernel(desc")).expect("the kernel has one");
     let said = hover.markdown.lines().find(|line| line.contains("configuration")).expect("a line of the table");
     expect!["The memory of no configuration is known."].assert_eq(said);
 }
@@ -183,7 +181,7 @@ fn mistakes_in_settings_are_named() {
 
 #[test]
 fn constants_say_where_they_are_from() {
-    let (analysis, file, text) = open(
+    let fixture = open(
         "
 BLOCK = tl.constexpr(64)
 
@@ -197,8 +195,7 @@ def kernel(M: tl.constexpr = 128):
     );
     let mut out = String::new();
     for name in ["BLOCK),", "WIDTH // 64", "M, BLOCK", "WIDTH:"] {
-        let at = text.find(name).expect("it is there");
-        let hover = analysis.hover(file, at).expect("nothing is edited").expect("a value");
+        let hover = fixture.hover(fixture.find(name)).expect("a value");
         let _ = writeln!(out, "{}", hover.markdown);
     }
     expect![[r#"
@@ -253,9 +250,9 @@ def test_launch(stages, dtype, device):
 
 /// The lens of `kernel`.
 fn lens(text: &str) -> String {
-    let (analysis, file, _) = open(text, "");
-    let lenses = analysis.code_lenses(file).expect("nothing is edited");
-    analysis.code_lens(file, lenses[0].clone()).expect("nothing is edited").expect("it is there").title
+    let fixture = open(text, "");
+    let lenses = fixture.code_lenses();
+    fixture.code_lens(lenses[0].clone()).expect("it is there").title
 }
 
 #[test]

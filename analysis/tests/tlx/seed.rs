@@ -643,9 +643,9 @@ def kernel():
 
 #[test]
 fn the_kind_of_a_group_may_come_with_options() {
-    let (analysis, file, _) = open(
+    let fixture = open(
         "@triton.jit\ndef kernel(options):\n    a = tlx.local_alloc((64, 64), tl.float32, 1)\n    group = tlx.reuse_group(a, **options)\n",
         "[tlx]\nrules = \"seed\"\n",
     );
-    assert_eq!(analysis.diagnostics(file).expect("nothing is edited"), []);
+    assert_eq!(fixture.diagnostics(), []);
 }

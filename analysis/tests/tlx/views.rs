@@ -10,14 +10,13 @@ const TMEM: &str = "a = tlx.local_alloc((128, 64), tl.float32, 2, tlx.storage_ki
 /// The errors of a kernel that allocates `a` and makes views of it, as `[code] message`.
 fn errors(allocation: &str, views: &str) -> Vec<String> {
     let body: String = views.lines().map(|line| format!("    {line}\n")).collect();
-    let (analysis, file, _) = open(
+    let fixture = open(
         &format!(
             "@triton.jit\ndef half(buffer):\n    return tlx.local_slice(buffer, [0, 48], [64, 32])\n\n@triton.jit\ndef kernel(x, n, C: tl.constexpr):\n    {allocation}\n{body}"
         ),
         "",
     );
-    let said = analysis.diagnostics(file).expect("nothing is edited").into_iter();
-    let errors = said.filter(|diagnostic| diagnostic.severity == Severity::Error);
+    let errors = fixture.diagnostics().into_iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
     errors.map(|diagnostic| format!("[{}] {}", diagnostic.code.name(), diagnostic.message)).collect()
 }
 
