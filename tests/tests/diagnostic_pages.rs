@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 
 use expect_test::expect;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::confirm::{Answer, Answered};
 use tilefit_analysis::ide::{Diagnostic, Effect};
 use tilefit_analysis::project::Config;
-use tilefit_analysis::{Analysis, AnalysisHost, FileId};
 use tilefit_python::diagnostics::{Code, Severity};
-use tilefit_syntax::{Document, TextRange};
 
 /// Codes that no kernel text can show, and one that follows from others.
 const WITHOUT_EXAMPLE: [Code; 3] = [Code::Internal, Code::FileTooLarge, Code::NoAddress];
@@ -35,34 +34,28 @@ fn annotations(example: &str) -> Vec<(usize, String)> {
 
 /// An example in an editor. The code of its page is on, even if by default it is off, and its dumps
 /// and what a compiler answered are there.
-fn open(example: &str, code: Code) -> (Analysis, FileId) {
-    let mut host = AnalysisHost::new();
-    if !code.is_on_by_default() {
-        host.set_config(Config { severity: [(code, Some(code.severity()))].into(), ..Config::default() });
-    }
-    let file = host.file_id("example.py");
-    host.set_document(file, Document::new(example));
+fn open(example: &str, code: Code) -> Fixture {
+    let severity = (!code.is_on_by_default()).then(|| (code, Some(code.severity()))).into_iter().collect();
+    let mut fixture = Fixture::new(example).with(Config { severity, ..Config::default() });
     for dump in fenced(code.page(), "```python dump\n") {
-        let path = host.file_id("passes_dump/32_after_AllocateMemoryAddr.py");
-        host.set_document(path, Document::new(&dump));
-        host.set_dumps(file, &[path]);
+        let file = fixture.host.file_id("/w/passes_dump/32_after_AllocateMemoryAddr.py");
+        fixture.host.set_text(file, &dump);
+        fixture.host.set_dumps(fixture.file, &[file]);
     }
     for answer in fenced(code.page(), "```json answer\n") {
         let answer: Answer = serde_json::from_str(&answer).expect("an answer of a compiler");
-        let questions = host.snapshot().questions(file).expect("nothing is edited").into_iter();
-        let asked = questions.filter_map(|asked| asked.question.ok());
-        host.set_answers(file, asked.map(|question| Answered { question, answer: answer.clone() }).collect());
+        let asked = fixture.questions().into_iter().filter_map(|asked| asked.question.ok());
+        let answers = asked.map(|question| Answered { question, answer: answer.clone() }).collect();
+        fixture.host.set_answers(fixture.file, answers);
     }
-    (host.snapshot(), file)
+    fixture
 }
 
 /// The same as [`annotations`] for what tilefit finds.
 fn findings(example: &str, code: Code) -> Vec<(usize, String)> {
-    let (analysis, file) = open(example, code);
-    let document = Document::new(example);
-    let line = |offset| document.rope().byte_to_line(offset) + 1;
-    let diagnostics = analysis.diagnostics(file).expect("nothing is edited");
-    let mut found: Vec<_> = diagnostics
+    let line = |offset: usize| example[..offset].matches('\n').count() + 1;
+    let mut found: Vec<_> = open(example, code)
+        .diagnostics()
         .iter()
         .map(|diagnostic| {
             (line(diagnostic.range.start), format!("{}: [{}]", diagnostic.severity.name(), diagnostic.code))
@@ -79,13 +72,13 @@ struct Said {
     kernels: usize,
 }
 
-fn said(analysis: &Analysis, file: FileId, code: Code) -> Said {
-    let diagnostics = analysis.diagnostics(file).expect("nothing is edited");
+fn said(fixture: &Fixture, code: Code) -> Said {
+    let diagnostics = fixture.diagnostics();
     let count = |is_meant: &dyn Fn(&Diagnostic) -> bool| diagnostics.iter().filter(|it| is_meant(it)).count();
     Said {
         of_code: count(&|it| it.code == code),
         errors: count(&|it| it.severity == Severity::Error || it.code == Code::Internal),
-        kernels: analysis.document_symbols(file).expect("nothing is edited").len(),
+        kernels: fixture.document_symbols().len(),
     }
 }
 
@@ -115,19 +108,14 @@ fn every_fix_of_an_example_fixes_it() {
     let mut fixes: BTreeMap<&str, usize> = BTreeMap::new();
     for code in Code::ALL {
         for example in examples(code.page()) {
-            let (analysis, file) = open(&example, *code);
-            let all = analysis.diagnostics(file).expect("nothing is edited");
-            let actions = analysis.code_actions(file, TextRange::new(0, example.len())).expect("nothing is edited");
-            for action in actions {
+            let fixture = open(&example, *code);
+            let all = fixture.diagnostics();
+            for action in fixture.code_actions(fixture.whole()) {
                 let (title, Effect::Fix(fix)) = (action.title, action.effect) else { continue };
                 assert!(all.contains(&fix.fixes), "{title} fixes what is not said:\n{:?}", fix.fixes);
-                let before = said(&analysis, file, fix.fixes.code);
-                let mut edits = fix.edits.clone();
-                edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
-                let mut fixed = example.clone();
-                edits.iter().for_each(|(range, new)| fixed.replace_range(range.start..range.end, new));
-                let (analysis, file) = open(&fixed, *code);
-                let after = said(&analysis, file, fix.fixes.code);
+                let before = said(&fixture, fix.fixes.code);
+                let fixed = fixture.edited(&fix.edits);
+                let after = said(&open(&fixed, *code), fix.fixes.code);
                 assert!(after.of_code < before.of_code, "{title} leaves {}:\n{fixed}", fix.fixes.code);
                 assert!(after.errors <= before.errors, "{title} makes another error:\n{fixed}");
                 assert_eq!(after.kernels, before.kernels, "{title} loses a kernel:\n{fixed}");

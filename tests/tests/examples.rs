@@ -4,9 +4,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use expect_test::expect;
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::ide::plan_view::SpacePlan;
-use tilefit_syntax::Document;
 
 fn examples() -> Vec<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/examples");
@@ -22,11 +21,7 @@ fn examples_say_what_they_promise() {
     let mut shown = String::new();
     for path in examples() {
         let text = std::fs::read_to_string(&path).expect("an example is a text file");
-        let mut host = AnalysisHost::new();
-        let file = host.file_id(&path.to_string_lossy());
-        host.set_document(file, Document::new(&text));
-        let analysis = host.snapshot();
-        for plan in analysis.plans(file).expect("nothing is edited") {
+        for plan in Fixture::new(&text).plans() {
             let spaces: Vec<_> = plan.spaces.iter().map(|(name, space)| format!("{name} {}", amount(space))).collect();
             let _ = writeln!(shown, "{} {} {}: {}", plan.name, plan.status, plan.planner, spaces.join(", "));
             for diagnostic in &plan.diagnostics {

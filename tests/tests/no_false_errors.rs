@@ -1,8 +1,7 @@
 //! Forms that public kernels use and the compiler accepts. Each was once marked as an error.
 
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_python::diagnostics::Severity;
-use tilefit_syntax::Document;
 
 #[track_caller]
 fn check(statements: &str) {
@@ -19,10 +18,7 @@ class P:
 {body}        return out
 "
     );
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("kernel.py");
-    host.set_document(file, Document::new(&text));
-    let diagnostics = host.snapshot().diagnostics(file).expect("nothing is edited");
+    let diagnostics = Fixture::new(&text).diagnostics();
     let errors: Vec<_> = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
     assert!(errors.is_empty(), "{errors:#?}");
 }

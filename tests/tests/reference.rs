@@ -3,10 +3,9 @@
 use std::fmt::Write;
 
 use expect_test::expect_file;
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::ide::KernelPlan;
 use tilefit_pypto::ops;
-use tilefit_syntax::Document;
 
 /// A construct, and statements that show it. They stand in a kernel with a tensor `a` of 64 × 64, `c` of 64 × 1024, `d` of
 /// 1024 × 64 and `line` of 64, a scalar `n`, an output `out`, and a loaded tile `x`; their result is `y`. With `pl.split_aiv` they stand
@@ -405,10 +404,7 @@ class P:
 {scope}{body}        return out
 "
     );
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("construct.py");
-    host.set_document(file, Document::new(&text));
-    host.snapshot().plans(file).expect("nothing is edited")
+    Fixture::new(&text).plans()
 }
 
 /// What tilefit makes of a construct, in a word and a reason.

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::ide::documentation;
-use tilefit_syntax::Document;
 use tilefit_syntax::cursor::Cursor;
 
 /// Names of values, which have no documentation of their own: `pl.FP32.get_byte()` and what dumps of old versions say.
@@ -53,11 +52,8 @@ fn is_value(path: &str) -> bool {
     let text = format!(
         "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32]):\n    x = f({path})\n"
     );
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("k.py");
-    host.set_document(file, Document::new(&text));
     let end = text.rfind(')').expect("in the text");
-    host.snapshot().hover(file, end).expect("nothing is edited").is_some()
+    Fixture::new(&text).hover(end).is_some()
 }
 
 #[test]

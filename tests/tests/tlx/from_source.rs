@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use tilefit_analysis::AnalysisHost;
-use tilefit_syntax::Document;
+use tilefit_analysis::Fixture;
 
 use super::cases;
 
@@ -102,11 +101,7 @@ fn source(case: &Value) -> String {
 
 /// The plan of the kernel, as `tilefit plan --format json` prints it.
 fn plan(text: &str) -> Value {
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("case.py");
-    host.set_document(file, Document::new(text));
-    let plans = host.snapshot().plans(file).expect("nothing is edited");
-    serde_json::to_value(plans).expect("plans are JSON")
+    serde_json::to_value(Fixture::new(text).plans()).expect("plans are JSON")
 }
 
 fn wanted_message(case: &Value) -> Option<String> {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
+use tilefit_analysis::Fixture;
 use tilefit_analysis::ide::{Diagnostic, KernelPlan};
-use tilefit_analysis::{Analysis, AnalysisHost, FileId};
 use tilefit_gpu::device::Compiler;
 use tilefit_gpu::layouts::{Hardware, Vendor};
 use tilefit_gpu::tlx::kernel::{GroupId, Pair};
@@ -26,16 +26,12 @@ use super::from_source::{is_expressible, list};
 
 const OTHERS: usize = 48;
 
-struct Kernel {
-    analysis: Analysis,
-    file: FileId,
-    text: String,
-}
+struct Kernel(Fixture);
 
 /// A kernel with that body.
 fn kernel(body: &str) -> Kernel {
     let lines: String = body.lines().map(|line| format!("    {line}\n")).collect();
-    let text = format!(
+    Kernel(Fixture::new(&format!(
         "
 import triton
 import triton.language as tl
@@ -45,38 +41,33 @@ import triton.language.extra.tlx as tlx
 @triton.jit
 def kernel():
 {lines}"
-    );
-    let mut host = AnalysisHost::new();
-    let file = host.file_id("case.py");
-    host.set_document(file, Document::new(&text));
-    Kernel { analysis: host.snapshot(), file, text }
+    )))
 }
 
 impl Kernel {
     /// The steps of the compiler, in order.
     fn mlir(&self) -> Vec<String> {
-        let all = self.analysis.lowered_ir(self.file).expect("nothing is edited");
+        let all = self.0.lowered_ir();
         all[0].text.split("// -----// IR after").skip(1).map(str::to_owned).collect()
     }
 
     fn plan(&self) -> KernelPlan {
-        self.analysis.plans(self.file).expect("nothing is edited").remove(0)
+        self.0.plans().remove(0)
     }
 
     fn errors(&self) -> Vec<Diagnostic> {
-        let mut all = self.analysis.diagnostics(self.file).expect("nothing is edited");
+        let mut all = self.0.diagnostics();
         all.retain(|diagnostic| diagnostic.severity == Severity::Error);
         all
     }
 
     fn says(&self, message: &str) -> bool {
-        let all = self.analysis.diagnostics(self.file).expect("nothing is edited");
+        let all = self.0.diagnostics();
         all.iter().any(|diagnostic| diagnostic.message.contains(message))
     }
 
     fn hover(&self, name: &str) -> String {
-        let at = self.text.find(&format!("{name} =")).expect("it is bound");
-        self.analysis.hover(self.file, at).expect("nothing is edited").expect("something is known").markdown
+        self.0.hover(self.0.find(&format!("{name} ="))).expect("something is known").markdown
     }
 }
 
@@ -111,7 +102,7 @@ fn accepted(names: &[&str], definition: &str) -> Kernel {
         .replace("group(", "tlx.reuse_group(");
     body += &format!("spec.set_buffer_overlap({definition})\nviews = {}[0]\n", names.join("[0], "));
     let kernel = kernel(&body);
-    assert_eq!(kernel.errors(), [], "{}", kernel.text);
+    assert_eq!(kernel.errors(), [], "{}", kernel.0.text);
     assert_eq!(kernel.plan().status, "exact");
     kernel
 }
