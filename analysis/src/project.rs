@@ -10,8 +10,9 @@ use tilefit_gpu::tlx::Rules;
 use tilefit_pypto::codegen::{self, Insertion};
 use tilefit_pypto::target::{Planner, Space, Target};
 use tilefit_python::diagnostics::{Code, Severity};
+use tilefit_python::element::Dtype;
 use tilefit_python::spelling::did_you_mean;
-use tilefit_python::torch::Tensor;
+use tilefit_python::torch::Known;
 use tilefit_python::work::Limits;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub struct Config {
     /// The form of generated C++.
     pub codegen: codegen::Options,
     /// Tensors that parameters of `@pl.jit` functions are given, by function and parameter.
-    pub shapes: BTreeMap<String, BTreeMap<String, Tensor>>,
+    pub shapes: BTreeMap<String, BTreeMap<String, Known<Dtype>>>,
     /// The GPU of TLX kernels whose scenario names none.
     pub tlx_arch: Arch,
     /// The compiler of GPU kernels whose scenario names none.
@@ -435,7 +436,7 @@ pub const SETTINGS: &[Setting] = &[
         set: |config, value| {
             let functions = value.as_table()?.iter().map(|(function, params)| {
                 let tensor =
-                    |(param, tensor): (&String, &Value)| Some((param.clone(), Tensor::from_text(tensor.as_str()?)?));
+                    |(param, tensor): (&String, &Value)| Some((param.clone(), Known::from_text(tensor.as_str()?)?));
                 Some((function.clone(), params.as_table()?.iter().map(tensor).collect::<Option<_>>()?))
             });
             config.shapes = functions.collect::<Option<_>>()?;
@@ -653,7 +654,7 @@ mod tests {
     fn shapes_are_read_by_function_and_parameter() {
         let mut config = Config::default();
         assert!(config.apply_tilefit_toml("[shapes.norm]\nx = \"[4096, 7168] bf16\"\n").is_empty());
-        assert_eq!(Some(&config.shapes["norm"]["x"]), Tensor::from_text("[4096,7168] BF16").as_ref());
+        assert_eq!(Some(&config.shapes["norm"]["x"]), Known::from_text("[4096,7168] BF16").as_ref());
         for wrong in ["x", "[4096] bf17", "[M] bf16", "[0] bf16", "[] bf16"] {
             assert_eq!(config.apply_tilefit_toml(&format!("[shapes.norm]\nx = \"{wrong}\"\n")).len(), 1, "{wrong}");
         }

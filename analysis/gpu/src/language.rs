@@ -4,6 +4,7 @@ use std::fmt;
 
 use tilefit_python::eval::{Argument, Constant, Imports, lifted};
 use tilefit_python::finding::Reason;
+use tilefit_python::torch::ElementType;
 
 /// The modules of Triton by the prefix that this crate writes for them; longer paths first.
 const MODULES: [(&str, &str); 5] = [
@@ -189,6 +190,40 @@ impl Dtype {
             Constant::Member(name) => Dtype::from_name(name.strip_prefix("tl.")?),
             _ => None,
         }
+    }
+}
+
+impl ElementType for Dtype {
+    const DEVICE: &'static str = "cuda";
+
+    fn of_torch(name: &str) -> Option<Dtype> {
+        let name = match name {
+            "bool" => "int1",
+            "float8_e4m3fn" => "float8e4nv",
+            "float8_e5m2" => "float8e5",
+            "float8_e4m3fnuz" => "float8e4b8",
+            "float8_e5m2fnuz" => "float8e5b16",
+            // Triton takes bytes for scales.
+            "float8_e8m0fnu" => "uint8",
+            name => name,
+        };
+        Dtype::from_name(name).filter(|dtype| dtype.name == name)
+    }
+
+    fn of_constant(value: &Constant) -> Option<Dtype> {
+        Dtype::from_constant(value)
+    }
+
+    fn constant(self) -> Constant {
+        Dtype::constant(self)
+    }
+
+    fn is_float(self) -> bool {
+        self.class != Class::Int
+    }
+
+    fn bytes(self) -> u64 {
+        Dtype::bytes(self)
     }
 }
 

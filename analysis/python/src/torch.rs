@@ -1,316 +1,250 @@
-//! Tensors that code on the host makes with PyTorch, as far as their shapes and element types go.
+//! PyTorch, as far as the shapes and element types of the tensors go that code on the host makes. Parts of them may not be known.
+
+mod autograd;
+mod methods;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
-
-use tilefit_syntax::ast::BinaryOp;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::element::Dtype;
-use crate::eval::{Argument, Behaviour, Constant, Object, Weighed, keyword};
+use crate::eval::{Argument, Constant, Parts, keyword};
 use crate::finding::Reason;
+
+pub use autograd::{Context, gradients};
+
+/// Element types as kernels of a language have them.
+pub trait ElementType: Copy + PartialEq + fmt::Debug + Send + Sync + RefUnwindSafe + UnwindSafe + 'static {
+    /// The device that its kernels run on, by PyTorch's name.
+    const DEVICE: &'static str;
+
+    /// By PyTorch's longest name, `float16` and not `half`; `None` where the language has no such type.
+    fn of_torch(name: &str) -> Option<Self>;
+
+    /// `None` where the value is no element type.
+    fn of_constant(value: &Constant) -> Option<Self>;
+
+    fn constant(self) -> Constant;
+
+    fn is_float(self) -> bool;
+
+    /// Bytes of an element.
+    fn bytes(self) -> u64;
+}
+
+impl ElementType for Dtype {
+    const DEVICE: &'static str = "npu";
+
+    fn of_torch(name: &str) -> Option<Dtype> {
+        Some(match name {
+            "bfloat16" => Dtype::Bf16,
+            "float16" => Dtype::Fp16,
+            "float32" => Dtype::Fp32,
+            "float8_e4m3fn" => Dtype::Fp8E4M3Fn,
+            "float8_e5m2" => Dtype::Fp8E5M2,
+            "float8_e8m0fnu" => Dtype::Fp8E8M0,
+            // Its own names count, too.
+            _ => return Dtype::from_name(&name.to_uppercase()),
+        })
+    }
+
+    fn of_constant(value: &Constant) -> Option<Dtype> {
+        if let Constant::Dtype(dtype) = value { Some(*dtype) } else { None }
+    }
+
+    fn constant(self) -> Constant {
+        Constant::Dtype(self)
+    }
+
+    fn is_float(self) -> bool {
+        Dtype::is_float(self)
+    }
+
+    fn bytes(self) -> u64 {
+        self.storage_bits().div_ceil(8)
+    }
+}
+
+/// PyTorch's other names of element types.
+const SHORT_NAMES: [(&str, &str); 6] = [
+    ("half", "float16"),
+    ("float", "float32"),
+    ("double", "float64"),
+    ("long", "int64"),
+    ("int", "int32"),
+    ("short", "int16"),
+];
+
+/// The element type of a name after `torch.`.
+fn dtype<D: ElementType>(name: &str) -> Option<D> {
+    D::of_torch(SHORT_NAMES.iter().find(|(short, _)| *short == name).map_or(name, |(_, name)| name))
+}
 
 /// A tensor of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tensor {
+pub struct Tensor<D> {
+    /// Extents, each of which may be unknown; `None`: not even how many.
+    pub shape: Option<Parts<Constant>>,
+    pub dtype: Option<D>,
+    /// Whether its elements lie one behind the other, the last axis first.
+    pub is_contiguous: Option<bool>,
+}
+
+/// A tensor of which all is known. It has an axis, and elements along each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known<D> {
     pub shape: Vec<i64>,
-    pub dtype: Dtype,
+    pub dtype: D,
 }
 
-impl Tensor {
+impl<D: ElementType> Known<D> {
     /// `[4096, 7168] bf16`
-    pub fn from_text(text: &str) -> Option<Tensor> {
+    pub fn from_text(text: &str) -> Option<Self> {
         let (extents, of_dtype) = text.trim().strip_prefix('[')?.split_once(']')?;
-        let shape: Option<_> = extents.split(',').map(|extent| extent.trim().parse().ok()).collect();
-        Some(Tensor { shape: shape?, dtype: dtype(of_dtype.trim())? }).filter(Tensor::is_plain)
+        let shape: Option<Vec<i64>> = extents.split(',').map(|extent| extent.trim().parse().ok()).collect();
+        Known { shape: shape?, dtype: dtype(of_dtype.trim())? }.with_elements()
     }
 
-    /// Whether it has an axis, and elements along each.
-    pub fn is_plain(&self) -> bool {
-        !self.shape.is_empty() && self.shape.iter().all(|extent| *extent > 0)
+    fn with_elements(self) -> Option<Self> {
+        let has_elements = !self.shape.is_empty() && self.shape.iter().all(|extent| *extent > 0);
+        has_elements.then_some(self)
+    }
+
+    /// As Python's value.
+    pub fn constant(&self) -> Constant {
+        let shape = self.shape.iter().map(|&extent| Constant::Int(extent)).collect();
+        Constant::object(Tensor { shape: Some(shape), dtype: Some(self.dtype), is_contiguous: None })
+    }
+
+    /// The tensor that a value is, where all of it is known.
+    pub fn of_constant(value: &Constant) -> Option<Self> {
+        let tensor: &Tensor<D> = value.get()?;
+        let shape = tensor.shape.as_ref()?.iter().map(int).collect::<Option<_>>()?;
+        Known { shape, dtype: tensor.dtype? }.with_elements()
     }
 }
 
-impl fmt::Display for Tensor {
+impl<D: fmt::Display> fmt::Display for Known<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} {}", self.shape, self.dtype)
     }
 }
 
-/// `torch.float32` and the like; PyPTO's own names count, too.
-fn dtype(name: &str) -> Option<Dtype> {
-    Some(match name {
-        "bfloat16" => Dtype::Bf16,
-        "float16" | "half" => Dtype::Fp16,
-        "float32" | "float" => Dtype::Fp32,
-        "long" => Dtype::Int64,
-        "int" => Dtype::Int32,
-        "short" => Dtype::Int16,
-        "float8_e4m3fn" => Dtype::from_name("FP8E4M3FN")?,
-        "float8_e5m2" => Dtype::from_name("FP8E5M2")?,
-        _ => return Dtype::from_name(&name.to_uppercase()),
-    })
-}
-
 /// The meaning of a name; `None` where it is none of PyTorch's.
-pub fn name(path: &[&str]) -> Option<Constant> {
+pub fn name<D: ElementType>(path: &[&str]) -> Option<Constant> {
     match path {
-        ["torch", name] => dtype(name).map(Constant::Dtype),
+        ["torch", name] => dtype(name).map(D::constant),
         _ => None,
     }
+}
+
+/// A device, any of which is the same here.
+pub fn device<D: ElementType>() -> Constant {
+    Constant::Str(D::DEVICE.to_owned())
 }
 
 /// What a call gives; `None` where the function is none of PyTorch's.
-pub fn call(path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-    let ["torch", name] = path else { return None };
-    let not_run = || unknown(format!("calls `torch.{name}`, which tilefit does not evaluate"));
-    Some(made(name, &arguments()).map_or_else(not_run, Constant::object))
+pub fn call<D: ElementType>(path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+    match path {
+        ["torch", "device"] => Some(device::<D>()),
+        ["torch", name] => {
+            let not_run = || unknown(format!("calls `torch.{name}`, which tilefit does not evaluate"));
+            Some(made::<D>(name, &arguments()).map_or_else(not_run, Constant::object))
+        }
+        _ => None,
+    }
 }
 
-fn made(name: &str, args: &[Argument]) -> Option<Tensor> {
-    let positional: Vec<&Constant> = args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| &arg.value).collect();
-    let keyword = |name: &str| keyword(args, name);
-    let stated = match keyword("dtype") {
-        Some(Constant::Dtype(dtype)) => Some(*dtype),
-        Some(_) => return None,
-        None => None,
+fn made<D: ElementType>(name: &str, arguments: &[Argument]) -> Option<Tensor<D>> {
+    let positional: Vec<&Constant> =
+        arguments.iter().filter(|argument| argument.keyword.is_none()).map(|argument| &argument.value).collect();
+    let dtype = |default: Option<D>| match keyword(arguments, "dtype") {
+        Some(Constant::None) | None => default,
+        Some(stated) => D::of_constant(stated),
     };
-    match name {
-        "randn" | "rand" | "zeros" | "ones" | "empty" => {
-            let shape = match keyword("size") {
-                Some(size) => extents(&[size])?,
-                None => extents(&positional)?,
-            };
-            Some(Tensor { shape, dtype: stated.unwrap_or(Dtype::Fp32) })
+    let is_plain = keyword(arguments, "memory_format").is_none();
+    let fresh = |shape, dtype| Tensor { shape, dtype, is_contiguous: is_plain.then_some(true) };
+    let size =
+        |other: Option<&&Constant>| keyword(arguments, "size").or(other.copied()).and_then(|size| extents(&[size]));
+    Some(match name {
+        "empty" | "zeros" | "ones" | "randn" | "rand" => {
+            let shape = keyword(arguments, "size").map_or_else(|| extents(&positional), |size| extents(&[size]));
+            fresh(shape, dtype(D::of_torch("float32")))
         }
         "full" => {
-            let shape = extents(&[keyword("size").or(positional.first().copied())?])?;
-            let value = keyword("fill_value").or(positional.get(1).copied());
-            Some(Tensor { shape, dtype: stated.or_else(|| of_value(value))? })
+            let value = keyword(arguments, "fill_value").or(positional.get(1).copied());
+            fresh(size(positional.first()), dtype(value.and_then(of_value)))
         }
-        "randint" => {
-            let size = keyword("size").or(positional.last().copied())?;
-            Some(Tensor { shape: extents(&[size])?, dtype: stated.unwrap_or(Dtype::Int64) })
+        "empty_strided" => {
+            Tensor { is_contiguous: None, ..fresh(size(positional.first()), dtype(D::of_torch("float32"))) }
         }
-        "arange" => match positional.as_slice() {
-            [Constant::Int(stop)] => Some(Tensor { shape: vec![*stop], dtype: stated.unwrap_or(Dtype::Int64) }),
-            [Constant::Int(start), Constant::Int(stop)] => {
-                Some(Tensor { shape: vec![stop.checked_sub(*start)?], dtype: stated.unwrap_or(Dtype::Int64) })
-            }
-            _ => None,
-        },
-        "randperm" => match positional.as_slice() {
-            [Constant::Int(count)] => Some(Tensor { shape: vec![*count], dtype: stated.unwrap_or(Dtype::Int64) }),
-            _ => None,
-        },
+        "randint" => fresh(size(positional.last()), dtype(D::of_torch("int64"))),
+        "randperm" => fresh(size(positional.first()), dtype(D::of_torch("int64"))),
+        "arange" => {
+            let extent = match positional.as_slice() {
+                [stop] => (*stop).clone(),
+                [Constant::Int(start), Constant::Int(stop)] => Constant::Int(stop.checked_sub(*start)?),
+                _ => unknown("the extent of a range"),
+            };
+            let float = positional.iter().find(|value| matches!(value, Constant::Float(_)));
+            fresh(Some([extent].into()), dtype(float.or(positional.first()).and_then(|value| of_value(value))))
+        }
         "tensor" => {
-            let (shape, first) = nested(positional.first()?)?;
-            Some(Tensor { shape, dtype: stated.or_else(|| of_value(first))? })
+            let value = positional.first()?;
+            fresh(nested(value), dtype(of_value(value)))
         }
-        "zeros_like" | "ones_like" | "empty_like" | "randn_like" | "rand_like" | "full_like" => {
-            let model = positional.first()?.get::<Tensor>()?;
-            Some(Tensor { shape: model.shape.clone(), dtype: stated.unwrap_or(model.dtype) })
+        "empty_like" | "zeros_like" | "ones_like" | "randn_like" | "rand_like" | "full_like" => {
+            let like = positional.first()?.get::<Tensor<D>>();
+            Tensor {
+                shape: like.and_then(|like| like.shape.clone()),
+                dtype: dtype(like.and_then(|like| like.dtype)),
+                is_contiguous: like.and_then(|like| like.is_contiguous).filter(|is_contiguous| *is_contiguous),
+            }
         }
-        "clone" | "abs" | "exp" | "sigmoid" | "relu" | "tanh" | "neg" | "rsqrt" | "sqrt" => match positional.as_slice()
-        {
-            [operand] => operand.get().cloned(),
-            _ => None,
-        },
-        "matmul" | "mm" => match positional.as_slice() {
-            [left, right] => product(left.get()?, right.get()?),
-            _ => None,
-        },
-        _ => None,
-    }
-    .filter(|tensor| !tensor.shape.is_empty() && tensor.shape.iter().all(|extent| *extent > 0))
-}
-
-impl Weighed for Tensor {
-    fn weight(&self) -> usize {
-        1 + self.shape.len()
-    }
-
-    fn depth(&self) -> u32 {
-        0
-    }
-}
-
-impl Behaviour for Tensor {
-    /// Its elements are not known.
-    fn truth(&self) -> Option<bool> {
-        None
-    }
-
-    fn is_known(&self) -> bool {
-        false
-    }
-
-    /// What changes its elements leaves its shape.
-    fn is_lasting(&self) -> bool {
-        true
-    }
-
-    fn equals(&self, other: &Object) -> bool {
-        other.get() == Some(self)
-    }
-
-    fn named(&self, _: &str) -> Option<Constant> {
-        None
-    }
-
-    fn member(&self, name: &str) -> Option<Constant> {
-        member(self, name)
-    }
-
-    fn with_member(&self, _: &str, _: &Constant) -> Option<Constant> {
-        None
-    }
-
-    fn method(&self, name: &str, args: &[Constant]) -> Option<Constant> {
-        Some(method(self, name, args))
-    }
-
-    fn either(&self, _: &Object) -> Option<Constant> {
-        None
-    }
-
-    fn binary(&self, op: BinaryOp, left: &Constant, right: &Constant) -> Option<Constant> {
-        let tensor = elementwise(op, left, right);
-        Some(tensor.map_or_else(|| unknown("arithmetic of tensors"), Constant::object))
-    }
-}
-
-/// `tensor.name(args)`
-fn method(tensor: &Tensor, name: &str, args: &[Constant]) -> Constant {
-    let as_is = || Some(tensor.clone());
-    let cast = |dtype: Dtype| Some(Tensor { dtype, ..tensor.clone() });
-    let result = match (name, args) {
-        ("to" | "type", [Constant::Dtype(dtype)]) => cast(*dtype),
-        ("to", [Constant::Str(_)] | []) => as_is(),
-        ("float", []) => cast(Dtype::Fp32),
-        ("half", []) => cast(Dtype::Fp16),
-        ("bfloat16", []) => cast(Dtype::Bf16),
-        ("int", []) => cast(Dtype::Int32),
-        ("long", []) => cast(Dtype::Int64),
-        ("contiguous" | "clone" | "cpu" | "cuda" | "npu" | "detach" | "share_memory_" | "abs" | "neg" | "exp", []) => {
-            as_is()
-        }
-        ("fill_" | "mul_" | "div_" | "add_" | "uniform_" | "normal_" | "copy_" | "zero_" | "clamp_" | "clamp", _) => {
-            as_is()
-        }
-        ("reshape" | "view", extents_of) => {
-            let shape = extents(&extents_of.iter().collect::<Vec<_>>());
-            shape.and_then(|shape| reshaped(tensor, shape))
-        }
-        ("t", []) => transposed(tensor, 0, 1),
-        ("transpose", [Constant::Int(one), Constant::Int(other)]) => transposed(tensor, *one, *other),
-        ("unsqueeze", [Constant::Int(at)]) => {
-            usize::try_from(*at).ok().filter(|at| *at <= tensor.shape.len()).map(|at| {
-                let mut shape = tensor.shape.clone();
-                shape.insert(at, 1);
-                Tensor { shape, dtype: tensor.dtype }
-            })
-        }
-        ("size", [Constant::Int(axis)]) => {
-            let axis = if *axis < 0 { *axis + tensor.shape.len() as i64 } else { *axis };
-            let extent = usize::try_from(axis).ok().and_then(|axis| tensor.shape.get(axis));
-            return extent.map_or_else(|| unknown("an axis that does not exist"), |extent| Constant::Int(*extent));
-        }
-        _ => None,
-    };
-    result.map_or_else(
-        || unknown(format!("calls `{name}` of a tensor, which tilefit does not evaluate")),
-        Constant::object,
-    )
-}
-
-/// `tensor.name`
-fn member(tensor: &Tensor, name: &str) -> Option<Constant> {
-    match name {
-        "shape" => Some(Constant::Tuple(tensor.shape.iter().map(|&extent| Constant::Int(extent)).collect())),
-        "dtype" => Some(Constant::Dtype(tensor.dtype)),
-        "T" => transposed(tensor, 0, 1).map(Constant::object),
-        _ => None,
-    }
-}
-
-/// Arithmetic between tensors of one shape, or with a number.
-fn elementwise(op: BinaryOp, left: &Constant, right: &Constant) -> Option<Tensor> {
-    match (left.get::<Tensor>(), right.get::<Tensor>()) {
-        (Some(left), Some(right)) if op == BinaryOp::MatMul => product(left, right),
-        (Some(left), Some(right)) => (left == right).then(|| left.clone()),
-        (Some(tensor), None) => with_number(op, tensor, right),
-        (None, Some(tensor)) => with_number(op, tensor, left),
-        (None, None) => None,
-    }
-}
-
-fn with_number(op: BinaryOp, tensor: &Tensor, number: &Constant) -> Option<Tensor> {
-    let keeps_type = match number {
-        Constant::Int(_) => tensor.dtype.is_float() || op != BinaryOp::Div,
-        Constant::Float(_) => tensor.dtype.is_float(),
-        _ => false,
-    };
-    keeps_type.then(|| tensor.clone())
-}
-
-/// Extents one by one, or in one list.
-fn extents(values: &[&Constant]) -> Option<Vec<i64>> {
-    let int = |value: &Constant| if let Constant::Int(extent) = value { Some(*extent) } else { None };
-    match values {
-        [Constant::List(extents) | Constant::Tuple(extents)] => extents.iter().map(int).collect(),
-        values => values.iter().map(|value| int(value)).collect(),
-    }
-}
-
-/// The extents of nested lists, and their first number.
-fn nested(value: &Constant) -> Option<(Vec<i64>, Option<&Constant>)> {
-    match value {
-        Constant::List(elements) | Constant::Tuple(elements) => {
-            let (mut shape, first) = nested(elements.first()?)?;
-            shape.insert(0, elements.len() as i64);
-            Some((shape, first))
-        }
-        Constant::Unknown(_) => None,
-        value => Some((Vec::new(), Some(value))),
-    }
-}
-
-fn of_value(value: Option<&Constant>) -> Option<Dtype> {
-    match value? {
-        Constant::Float(_) => Some(Dtype::Fp32),
-        Constant::Int(_) => Some(Dtype::Int64),
-        _ => None,
-    }
-}
-
-fn product(left: &Tensor, right: &Tensor) -> Option<Tensor> {
-    match (left.shape.as_slice(), right.shape.as_slice()) {
-        ([rows, inner], [other, columns]) if inner == other && left.dtype == right.dtype => {
-            Some(Tensor { shape: vec![*rows, *columns], dtype: left.dtype })
-        }
-        _ => None,
-    }
-}
-
-fn reshaped(tensor: &Tensor, mut shape: Vec<i64>) -> Option<Tensor> {
-    let count = |shape: &[i64]| shape.iter().try_fold(1_i64, |product, extent| product.checked_mul(*extent));
-    let total = count(&tensor.shape)?;
-    if let Some(open) = shape.iter().position(|extent| *extent == -1) {
-        shape[open] = 1;
-        shape[open] = total.checked_div(count(&shape)?)?;
-    }
-    (count(&shape)? == total).then_some(Tensor { shape, dtype: tensor.dtype })
-}
-
-fn transposed(tensor: &Tensor, one: i64, other: i64) -> Option<Tensor> {
-    let rank = tensor.shape.len() as i64;
-    let axis =
-        |axis: i64| usize::try_from(if axis < 0 { axis + rank } else { axis }).ok().filter(|at| *at < rank as usize);
-    let (one, other) = (axis(one)?, axis(other)?);
-    let mut shape = tensor.shape.clone();
-    shape.swap(one, other);
-    Some(Tensor { shape, dtype: tensor.dtype })
+        "clone" | "abs" | "neg" | "relu" => positional.first()?.get::<Tensor<D>>()?.clone(),
+        "exp" | "sigmoid" | "tanh" | "rsqrt" | "sqrt" => positional.first()?.get::<Tensor<D>>()?.of_floats(),
+        "matmul" | "mm" => positional.first()?.get::<Tensor<D>>()?.product(positional.get(1)?.get()?)?,
+        _ => return None,
+    })
 }
 
 fn unknown(reason: impl Into<String>) -> Constant {
     Constant::Unknown(Reason::new(reason))
+}
+
+fn int(value: &Constant) -> Option<i64> {
+    if let Constant::Int(value) = value { Some(*value) } else { None }
+}
+
+/// Extents one by one, or in one list.
+fn extents(values: &[&Constant]) -> Option<Parts<Constant>> {
+    match values {
+        [Constant::List(extents) | Constant::Tuple(extents)] => Some(extents.clone()),
+        [Constant::Unknown(_)] | [] => None,
+        values => Some(values.iter().map(|value| (*value).clone()).collect()),
+    }
+}
+
+/// The extents of nested lists.
+fn nested(value: &Constant) -> Option<Parts<Constant>> {
+    let mut shape = Vec::new();
+    let mut value = value;
+    while let Constant::List(elements) | Constant::Tuple(elements) = value {
+        shape.push(Constant::Int(elements.len() as i64));
+        value = elements.first()?;
+    }
+    let is_number = matches!(value, Constant::Int(_) | Constant::Float(_) | Constant::Bool(_));
+    is_number.then(|| shape.into())
+}
+
+/// PyTorch's default for elements of that value.
+fn of_value<D: ElementType>(value: &Constant) -> Option<D> {
+    match value {
+        Constant::Float(_) => D::of_torch("float32"),
+        Constant::Int(_) => D::of_torch("int64"),
+        Constant::Bool(_) => D::of_torch("bool"),
+        Constant::List(elements) | Constant::Tuple(elements) => of_value(elements.first()?),
+        _ => None,
+    }
 }

@@ -1,6 +1,7 @@
 //! The languages and libraries whose names and functions have values outside of kernels, a row each.
 
 use tilefit_pypto::lower;
+use tilefit_python::element::Dtype;
 use tilefit_python::eval::{Argument, Constant};
 use tilefit_python::torch;
 
@@ -28,8 +29,8 @@ const LIBRARIES: [Library; 4] = [
         on_the_host_only: false,
     },
     Library {
-        name: |_, path| torch::name(path),
-        call: |_, path, arguments| torch::call(path, arguments),
+        name: |_, path| torch::name::<Dtype>(path),
+        call: |_, path, arguments| torch::call::<Dtype>(path, arguments),
         on_the_host_only: true,
     },
 ];

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt};
 
+use tilefit_python::element::Dtype;
 use tilefit_python::eval::Constant;
-use tilefit_python::torch::Tensor;
+use tilefit_python::torch::Known;
 
 use super::calls::{HostCall, calls, calls_by_name_only};
 use super::{Settings, Unit, syntax, units};
@@ -16,7 +17,7 @@ use super::{Settings, Unit, syntax, units};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Given {
     pub(crate) param: String,
-    pub(crate) tensor: Tensor,
+    pub(crate) tensor: Known<Dtype>,
     /// For people: "the scenario comment".
     pub(crate) origin: String,
 }
@@ -37,8 +38,7 @@ pub(crate) fn given<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<V
         let open =
             function.params.iter().filter(|param| param.annotation.is_some_and(|annotation| is_open(ast, annotation)));
         for param in open.filter_map(|param| ast.name(param.name)) {
-            let tensor = |value: &Constant| value.get::<Tensor>().filter(|tensor| tensor.is_plain()).cloned();
-            if let Some((tensor, origin)) = agreed(&passed, param, tensor)
+            if let Some((tensor, origin)) = agreed(&passed, param, Known::of_constant)
                 && !given.iter().any(|known| known.param == param)
             {
                 given.push(Given { param: param.to_owned(), tensor, origin });
@@ -122,7 +122,7 @@ fn from_comments(text: &str) -> Vec<Given> {
             let param = before.trim_end().strip_suffix('=').map(str::trim_end).unwrap_or_default();
             let param = param.rsplit([' ', ',', '\t']).next().unwrap_or_default();
             let dtype = after.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            let tensor = Tensor::from_text(&format!("[{extents}] {dtype}"));
+            let tensor = Known::from_text(&format!("[{extents}] {dtype}"));
             if let (Some(tensor), false) = (tensor, param.is_empty()) {
                 let origin = "the scenario comment".to_owned();
                 given.push(Given { param: param.to_owned(), tensor, origin });
@@ -213,7 +213,7 @@ mod tests {
             let given = from_comments(text);
             given.into_iter().map(|given| (given.param, given.tensor)).collect::<Vec<_>>()
         };
-        let tensor = |text| Tensor::from_text(text).expect("it is one");
+        let tensor = |text| Known::from_text(text).expect("it is one");
         assert_eq!(
             shapes("# tilefit: x=[4096, 7168] bf16, y = [64] FP32\n@pl.jit\ndef f(x, y): ..."),
             [("x".to_owned(), tensor("[4096, 7168] bf16")), ("y".to_owned(), tensor("[64] fp32"))]

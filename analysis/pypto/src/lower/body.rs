@@ -9,7 +9,7 @@ use tilefit_python::diagnostics::Code;
 use tilefit_python::element::Dtype;
 use tilefit_python::eval::{self, Argument, Constant, Scope};
 use tilefit_python::finding::{Node, Note, Origin, Reason};
-use tilefit_python::torch::Tensor;
+use tilefit_python::torch::Known;
 use tilefit_python::work;
 use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, StmtId};
 
@@ -274,7 +274,7 @@ impl<'a> Lowering<'a> {
     fn called_with(&self, name: &str, ty: Type) -> Type {
         match ty {
             Type::Tensor(tensor) if !tensor.rank_known => {
-                match self.scope.argument(name).and_then(|given| given.get::<Tensor>().cloned()) {
+                match self.scope.argument(name).as_ref().and_then(Known::of_constant) {
                     Some(given) => Type::Tensor(TensorType {
                         shape: given.shape.into_iter().map(Scalar::Int).collect(),
                         dtype: Some(given.dtype),

@@ -7,7 +7,7 @@ use tilefit_python::diagnostics::Code;
 use tilefit_python::element::Pad;
 use tilefit_python::eval::{self, Argument, Constant, FunctionSource};
 use tilefit_python::finding::Reason;
-use tilefit_python::torch::Tensor;
+use tilefit_python::torch::Known;
 use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt, last_name};
 
 use super::arguments::IGNORED;
@@ -874,7 +874,7 @@ fn tensor_constant(ty: &Type) -> Constant {
     let Type::Tensor(tensor) = ty else { return not_known() };
     let shape: Option<Vec<i64>> = tensor.shape.iter().map(Scalar::as_int).collect();
     match (shape, tensor.dtype) {
-        (Some(shape), Some(dtype)) if tensor.rank_known => Constant::object(Tensor { shape, dtype }),
+        (Some(shape), Some(dtype)) if tensor.rank_known => Known { shape, dtype }.constant(),
         _ => not_known(),
     }
 }
