@@ -22,6 +22,7 @@ mod devices;
 mod dumps;
 mod factories;
 mod gpu;
+mod host_code;
 pub(crate) mod imports;
 mod launches;
 mod libraries;

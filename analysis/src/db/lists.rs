@@ -7,8 +7,7 @@ use tilefit_syntax::ast::Ast;
 
 use tilefit_python::eval::{self, Constant, Scope};
 
-use super::launches::imported_from;
-use super::scope::{UnitScope, statements_of};
+use super::scope::{UnitScope, imported_from, statements_of};
 use super::{Name, SourceFile, syntax};
 
 /// What code sees that takes all that a list may hold.

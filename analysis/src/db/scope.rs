@@ -9,6 +9,9 @@ use tilefit_syntax::ast::ExprId;
 use super::libraries::Reader;
 use super::{Name, SourceFile, Unit, factories, imports, libraries, names, passed_on, patches, shapes, syntax, units};
 
+/// Files that hand a name on to each other.
+pub(super) const LONGEST_WAY: u32 = 4;
+
 /// The value of a name in the scopes around a unit, from the inside out. Class scopes are not visible from methods, as in Python.
 /// `links` is how many names were resolved on the way to this one, each for the one before; `root` the file that the program starts from,
 /// where that makes a difference.
@@ -305,6 +308,30 @@ pub(super) fn made_of_itself<'db>(
     None
 }
 
+/// The file that a name of a module is imported from, and its name there.
+#[salsa::tracked(returns(clone))]
+pub(super) fn imported_from<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    name: Name<'db>,
+) -> Option<(SourceFile, Name<'db>)> {
+    let (mut file, mut name) = (file, name);
+    let mut found = None;
+    for _ in 0..LONGEST_WAY {
+        let statements = statements_of(db, file, None).iter();
+        let mut bindings = statements.map(|&unit| eval::binding(syntax(db, unit), name.text(db)));
+        let import = bindings.find_map(|binding| match binding {
+            Binding::Import { level, module, original } => Some((level, module, original)),
+            _ => None,
+        });
+        let Some((level, module, original)) = import else { break };
+        let Some(source) = module_file(db, file, level, Name::new(db, module)) else { break };
+        (file, name) = (source, Name::new(db, original));
+        found = Some((file, name));
+    }
+    found
+}
+
 /// The module that `import module as name` at the top of a file binds.
 #[salsa::tracked(returns(clone))]
 pub(super) fn module_of_name<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Option<String> {
@@ -351,7 +378,7 @@ impl Scope for UnitScope<'_> {
 
     fn argument(&self, param: &str) -> Option<Constant> {
         let mut given = remembered(|| shapes::given(self.db, self.unit)).iter();
-        given.find(|given| given.param == param).map(|given| Constant::object(given.tensor.clone()))
+        given.find(|given| given.param == param).map(|given| given.tensor.constant())
     }
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use salsa::Setter;
+use tilefit_python::eval;
 
 use super::*;
 
@@ -113,6 +114,32 @@ def f(a):
             let _ = calls::calls(db, unit);
         }
     }
+}
+
+#[test]
+fn host_code_that_goes_on_without_end_ends() {
+    let file = File::new(
+        r#"
+@pl.jit
+def kernel(n):
+    pass
+
+def again(n):
+    for i in range(1000):
+        other(n)
+        again(n)
+
+def other(n):
+    for i in range(1000):
+        again([n, n])
+
+kernel(64)
+again(1)
+"#,
+    );
+    let db: &dyn salsa::Database = &file.db;
+    let all = units(db, file.file).iter().flat_map(|&unit| calls::calls(db, unit).iter());
+    assert!(all.into_iter().any(|call| call.callee == "kernel" && call.args[0].value == eval::Constant::Int(64)));
 }
 
 #[test]

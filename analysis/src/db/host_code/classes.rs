@@ -9,9 +9,9 @@ use tilefit_python::eval::{self, Constant};
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Arg, Ast, ExprId, Stmt, StmtId};
 
-use super::super::scope::{module_called, module_file};
+use super::super::scope::{LONGEST_WAY, module_called, module_file};
 use super::super::{Name, SourceFile, Unit, syntax, units};
-use super::{Host, LONGEST_WAY, is_class, unknown};
+use super::{Host, is_class, unknown};
 
 /// What attributes of classes turned out to be, each with what it is while it is found out.
 #[derive(Default)]
@@ -85,9 +85,10 @@ impl<'db> Host<'db, '_> {
         let in_terms_of_itself = unknown(format!("`{}.{name}` is defined in terms of itself", class.key(db).name()));
         self.following.attributes.borrow_mut().assigned.insert(key, in_terms_of_itself);
         self.following.links.set(links + 1);
-        let value = eval::evaluate(syntax(db, class), value, &self.at(class, Some(statement)));
+        let within = self.at(class, Some(statement));
+        let value = eval::evaluate(syntax(db, class), value, &within);
         self.following.links.set(links);
-        let value = self.seen_from(class.file(db), value);
+        let value = self.seen_from(&within, value);
         self.following.attributes.borrow_mut().assigned.insert(key, value.clone());
         value
     }
