@@ -162,6 +162,45 @@ def operands():
 }
 
 #[test]
+fn a_function_of_another_file_calls_what_it_is_given() {
+    let runner = "import torch
+
+def double(x, o):
+    pass
+
+def run(kernel, rows):
+    double(rows, rows)
+    kernel(torch.zeros(rows, 64), torch.zeros(rows, 64))
+
+def run_all(kernels, rows):
+    for kernel in kernels.values():
+        run(kernel, rows)
+";
+    for call in ["run(double, 32)", "runner.run(double, 32)", "runner.run_all({'double': double}, 32)"] {
+        let host = format!(
+            "import pypto.language as pl
+import runner
+from runner import run
+
+@pl.jit
+def double(x: pl.Tensor, o: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"double\"):
+        o[:, :] = pl.mul(x[:, :], 2.0)
+    return o
+
+{call}
+"
+        );
+        check(
+            &format!("{host}# file: /w/runner.py\n{runner}"),
+            expect![[r#"
+                double: 8192 []
+            "#]],
+        );
+    }
+}
+
+#[test]
 fn spmd_is_named_after_its_kernel() {
     let text = "import pypto.language as pl
 

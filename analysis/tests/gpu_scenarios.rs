@@ -91,6 +91,38 @@ def test_gemm(dtype):
 }
 
 #[test]
+fn a_function_of_another_file_launches_what_it_is_given() {
+    let files = format!(
+        "# file: /w/third_party/tlx/tutorials/gemm.py\n{TLX}{}",
+        r#"
+# file: /w/third_party/tlx/tutorials/testing/cases.py
+import torch
+
+def matmul(a, config):
+    pass
+
+def run(f, config):
+    f(torch.randn((256, 32), dtype=torch.float16), config=config)
+# file: /w/third_party/tlx/tutorials/testing/test_gemm.py
+from cases import run
+from triton.language.extra.tlx.tutorials.gemm import matmul
+
+def test_gemm():
+    run(matmul, {"BM": 128})
+"#
+    );
+    check(
+        &files,
+        expect![[r#"
+            kernel on sm_100: 8192
+            * {"BM": "64"} 8192 fits
+              {"BM": "128"} 16384 fits
+              {"BM": "128"} 16384 fits
+        "#]],
+    );
+}
+
+#[test]
 fn lambdas_benchmarks_and_gradients_are_followed() {
     let text = format!(
         "{TLX}{}",
@@ -308,7 +340,12 @@ fn a_while_of_the_host_is_followed() {
     while rows * n > 4096:
         rows //= 2
     copy[(1,)](x, x, ROWS=rows, COLS=next_power_of_2(n))";
-    check(&[("copy.py", &launched(host))], expect![[""]]);
+    check(
+        &launched(host),
+        expect![[r#"
+        copy on sm_100: 8192
+    "#]],
+    );
     // Where it ends is not known.
     let open = "def run(x, n):
     rows = 256
@@ -317,14 +354,26 @@ fn a_while_of_the_host_is_followed() {
             break
         rows //= 2
     copy[(1,)](x, x, ROWS=rows, COLS=64)";
-    check(&[("copy.py", &launched(open))], expect![[""]]);
+    check(
+        &launched(open),
+        expect![[r#"
+        copy on sm_100: Some(Bounds { low: 0, high: None })
+          `permute` of something: the bounds of `arange` are not known: `ROWS` has no value here; add a comment `# tilefit: ROWS=128` above the kernel
+          the bounds of `arange` are not known: `ROWS` has no value here; add a comment `# tilefit: ROWS=128` above the kernel
+    "#]],
+    );
     // It waits, and has no end here.
     let waits = "def run(x, n):
     while True:
         if torch.cuda.is_current_stream_capturing():
             break
     copy[(1,)](x, x, ROWS=64, COLS=64)";
-    check(&[("copy.py", &launched(waits))], expect![[""]]);
+    check(
+        &launched(waits),
+        expect![[r#"
+        copy on sm_100: 8192
+    "#]],
+    );
 }
 
 #[test]
@@ -332,5 +381,14 @@ fn products_of_lists_are_configurations() {
     let host = "def run(x, n):
     for rows, cols in itertools.product([32, 64], (16, 32)):
         copy[(1,)](x, x, ROWS=rows, COLS=cols)";
-    check(&[("copy.py", &launched(host))], expect![[""]]);
+    check(
+        &launched(host),
+        expect![[r#"
+        copy on sm_100: Some(Bounds { low: 0, high: Some(1024) })
+        * {"COLS": "16", "ROWS": "32"} 0 fits
+          {"COLS": "32", "ROWS": "32"} 2048 fits
+          {"COLS": "16", "ROWS": "64"} 0 fits
+          {"COLS": "32", "ROWS": "64"} 0 fits
+    "#]],
+    );
 }

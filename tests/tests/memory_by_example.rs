@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use tilefit_analysis::AnalysisHost;
-use tilefit_syntax::Document;
+use tilefit_analysis::Fixture;
 
 /// `(memory, bytes)` of the line `# smem: 4096 bytes` that ends a kernel.
 fn stated(kernel: &str) -> (&str, u64) {
@@ -20,11 +19,7 @@ fn memory_by_example() {
         page.split("```python\n").skip(1).map(|part| part.split("```").next().expect("an end")).collect();
     assert!(kernels.len() > 15, "{} kernels", kernels.len());
     for kernel in kernels {
-        let mut host = AnalysisHost::new();
-        let file = host.file_id("example.py");
-        host.set_document(file, Document::new(kernel));
-        let analysis = host.snapshot();
-        let plans = analysis.plans(file).expect("nothing is edited");
+        let plans = Fixture::new(kernel).plans();
         let [plan] = plans.as_slice() else { panic!("{} kernels in:\n{kernel}", plans.len()) };
         let (memory, bytes) = stated(kernel);
         assert_eq!(plan.spaces[memory].used, Some(bytes), "{kernel}");

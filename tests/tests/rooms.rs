@@ -10,17 +10,11 @@ use syn::visit::{self, Visit};
 /// By room or file, those that it uses.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Crates whose rooms and files are looked at, by folder.
-const CRATES: [&str; 8] = [
-    "syntax",
-    "analysis/packing",
-    "analysis/python",
-    "analysis/gpu",
-    "analysis/pypto",
-    "analysis",
-    "server/answers",
-    "server",
-];
+/// Crates whose rooms are looked at, by folder.
+const CRATES: [&str; 5] = ["analysis/packing", "analysis/python", "analysis/gpu", "analysis/pypto", "analysis"];
+
+/// Crates with a few files around a root that they all use; only their files are looked at.
+const SMALL: [&str; 3] = ["syntax", "server/answers", "server"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -230,13 +224,14 @@ fn no_rooms_need_each_other() {
     assert!(count > 60, "{count} rooms were found");
 }
 
-/// Files whose arrows lead in a circle all the same, by their room.
-const CIRCLES: [(&str, usize); 0] = [];
+/// Circles that are left, by their room, with how many files each has. In `db` names, scopes and values are found through each other; in `ide`
+/// features and languages are.
+const CIRCLES: [(&str, usize); 3] = [("db", 21), ("db", 3), ("ide", 49)];
 
 #[test]
 fn files_that_need_each_other() {
     let mut found = Vec::new();
-    for of in CRATES {
+    for of in CRATES.into_iter().chain(SMALL) {
         let graph = files(&modules(of));
         let cycles = cycles(&graph);
         println!("{of}: {} files, {} circles", graph.len(), cycles.len());

@@ -75,7 +75,17 @@ def kernel(x, out, M: tl.constexpr, N: tl.constexpr):
     tlx.local_store(half[1], value.to(tl.float16))
     tl.store(out + i, tlx.local_load(half[1]).to(tl.float32))
 ",
-        expect![[""]],
+        expect![[r#"
+            two_in_one on sm_90: predicted, smem 0
+              spec: size Some(16384), extent Some(16384)
+              wide [1, 64, 64] float32 in smem at None of Some(1): [[0, 16384]]
+              half [2, 64, 64] float16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
+            kernel on sm_90: predicted, smem 16384
+              spec: size Some(16384), extent Some(16384)
+              wide [1, 64, 64] float32 in smem at None of Some(1): [[0, 16384]]
+              half [2, 64, 64] float16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
+              spec [16384] int8 in smem
+        "#]],
     );
 }
 
@@ -623,7 +633,7 @@ def kernel(z):
         expect![[r#"
             kernel on sm_100: partial, smem 0–, tmem 0–
               a [1, 64, 64] float32 in smem
-              line 3: hint [not-modelled] some sizes are unknown: `m` depends on a condition: `z` has no value here; add a comment `# tilefit: z=bf16` above the kernel
+              line 3: hint [not-modelled] some sizes are unknown: `m` depends on a condition: `z` has no value here; add a comment `# tilefit: z=1` above the kernel
         "#]],
     );
 }

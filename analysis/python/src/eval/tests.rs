@@ -133,13 +133,13 @@ def largest(limit):
     return block
 
 x = largest(4096), largest(100)",
-        expect![[""]],
+        expect!["Tuple([Int(65), Int(16)])"],
     );
     check(
         "
 import itertools as it
 
 x = [a * b for a, b in it.product((1, 2), [3, 4])], it.product(), list(zip([1, 2], [3, 4], [5]))",
-        expect![[""]],
+        expect!["Tuple([List([Int(3), Int(4), Int(6), Int(8)]), List([Tuple([])]), List([Tuple([Int(1), Int(3), Int(5)])])])"],
     );
 }
