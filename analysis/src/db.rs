@@ -29,12 +29,12 @@ mod libraries;
 mod lists;
 mod names;
 mod pairs;
-mod passed_on;
 mod patches;
 mod possible;
 mod provenance;
 mod pypto;
 mod questions;
+mod reexports;
 mod scenario_tables;
 mod scenarios;
 mod scope;
@@ -54,13 +54,13 @@ pub(crate) use dumps::{Dumped, dumped};
 pub(crate) use gpu::TracedKernel;
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
-pub(crate) use passed_on::imports as triton_imports;
 pub(crate) use possible::{Estimate, estimate_in_force};
 pub(crate) use pypto::{
     Outcome, Planned, callers, generated, host, host_functions, is_kernel, kernels, planned, plans, plans_under,
     sequences, source_kernel_ids, source_kernels,
 };
 pub(crate) use questions::{Under, question_under, triton_question};
+pub(crate) use reexports::imports as triton_imports;
 pub(crate) use scenario_tables::{MemoryUsage, ScenarioRow, ScenarioTable, Verdict};
 pub(crate) use scope::value;
 pub(crate) use shapes::given as given_shapes;

@@ -12,7 +12,7 @@ use tilefit_gpu::language;
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::Imports;
 
-use super::passed_on::imports;
+use super::reexports::imports;
 use super::scenarios::is_jit;
 use super::scope::statements_of;
 use super::{SourceFile, Unit, config, syntax, units};

@@ -24,7 +24,7 @@ use tilefit_python::finding::{Finding, Note, Origin, Reason};
 use tilefit_python::work::{self, Limits, within};
 
 use super::devices::device_of_others;
-use super::passed_on::imports;
+use super::reexports::imports;
 use super::scenarios::{has_defaults, launch_values, may_be_given_more};
 use super::scope::{UnitScope, defined, module_called, module_file, statements_of};
 use super::tlx::TlxPart;

@@ -19,7 +19,7 @@ use super::devices::device_of_host;
 use super::host_code::{Arguments, Host, Meaning, aliases, aliases_of_module, follow, unknown};
 use super::imports::importers;
 use super::libraries::{self, Reader};
-use super::passed_on::imports;
+use super::reexports::imports;
 use super::scenarios::is_jit;
 use super::scope::{imported_from, module_called, statements_of};
 use super::{Name, SourceFile, Unit, syntax, units};

@@ -13,8 +13,8 @@ use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, Stmt};
 
 use super::imports;
-use super::passed_on::imports as imports_of;
 use super::pypto::kind;
+use super::reexports::imports as imports_of;
 use super::scenarios::is_jit;
 use super::scope::{UnitScope, module_called, module_file, statements_of};
 use super::{Name, SourceFile, Unit, syntax, units};

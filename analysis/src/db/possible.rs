@@ -12,7 +12,7 @@ use tilefit_python::finding::Reason;
 use tilefit_python::work::Limits;
 
 use super::gpu::TracedKernel;
-use super::passed_on::imports;
+use super::reexports::imports;
 use super::scenario_tables::{MemoryUsage, Verdict};
 use super::scenarios::scenarios;
 use super::scope::UnitScope;

@@ -13,7 +13,7 @@ use tilefit_python::eval::Constant;
 use crate::confirm::{Asked, Question};
 
 use super::gpu::TracedKernel;
-use super::passed_on::imports;
+use super::reexports::imports;
 use super::scenarios::{launch_values, scenarios};
 use super::scope::UnitScope;
 use super::tlx::TlxPart;

@@ -18,7 +18,7 @@ use tilefit_python::finding::Reason;
 use super::devices::{device_of_file, device_of_kernel, device_of_others};
 use super::launches::{Launch, launches_of, leading_to, names_of_imported};
 use super::lists::Lists;
-use super::passed_on::imports;
+use super::reexports::imports;
 use super::scope::UnitScope;
 use super::{Name, SourceFile, Unit, config, syntax, units};
 

@@ -7,7 +7,7 @@ use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::ExprId;
 
 use super::libraries::Reader;
-use super::{Name, SourceFile, Unit, factories, imports, libraries, names, passed_on, patches, shapes, syntax, units};
+use super::{Name, SourceFile, Unit, factories, imports, libraries, names, patches, reexports, shapes, syntax, units};
 
 /// Files that hand a name on to each other.
 pub(super) const LONGEST_WAY: u32 = 4;
@@ -399,7 +399,7 @@ impl Scope for UnitScope<'_> {
     }
 
     fn imports(&self) -> Option<&Imports> {
-        Some(passed_on::imports(self.db, self.unit.file(self.db)))
+        Some(reexports::imports(self.db, self.unit.file(self.db)))
     }
 
     fn language_name(&self, path: &[&str]) -> Option<Constant> {

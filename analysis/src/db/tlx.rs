@@ -14,7 +14,7 @@ use tilefit_gpu::tlx::{self, Rules};
 use tilefit_python::eval::{Argument, Constant, Scope};
 use tilefit_python::finding::{Finding, Reason};
 
-use super::passed_on::imports;
+use super::reexports::imports;
 use super::scenarios::{calls_in, is_jit, jit_functions};
 use super::scope::UnitScope;
 use super::{Name, SourceFile, Unit, syntax};

@@ -140,6 +140,8 @@ x = largest(4096), largest(100)",
 import itertools as it
 
 x = [a * b for a, b in it.product((1, 2), [3, 4])], it.product(), list(zip([1, 2], [3, 4], [5]))",
-        expect!["Tuple([List([Int(3), Int(4), Int(6), Int(8)]), List([Tuple([])]), List([Tuple([Int(1), Int(3), Int(5)])])])"],
+        expect![
+            "Tuple([List([Int(3), Int(4), Int(6), Int(8)]), List([Tuple([])]), List([Tuple([Int(1), Int(3), Int(5)])])])"
+        ],
     );
 }
