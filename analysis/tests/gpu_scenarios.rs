@@ -362,6 +362,34 @@ fn a_while_of_the_host_is_followed() {
           the bounds of `arange` are not known: `ROWS` has no value here; add a comment `# tilefit: ROWS=128` above the kernel
     "#]],
     );
+    // Whether a round changes it is not known, either.
+    let skips = "def run(x, n):
+    rows = 64
+    for cols in (16, 32):
+        if torch.cuda.memory_reserved() < 4096:
+            continue
+        rows = cols
+    copy[(1,)](x, x, ROWS=rows, COLS=64)";
+    check(
+        &launched(skips),
+        expect![[r#"
+        copy on sm_100: Some(Bounds { low: 0, high: None })
+          `permute` of something: the bounds of `arange` are not known: `ROWS` has no value here; add a comment `# tilefit: ROWS=128` above the kernel
+          the bounds of `arange` are not known: `ROWS` has no value here; add a comment `# tilefit: ROWS=128` above the kernel
+    "#]],
+    );
+    let agrees = "def run(x, n):
+    rows = 64
+    for cols in (16, 32):
+        if torch.cuda.memory_reserved() < cols:
+            break
+    copy[(1,)](x, x, ROWS=rows, COLS=64)";
+    check(
+        &launched(agrees),
+        expect![[r#"
+        copy on sm_100: 8192
+    "#]],
+    );
     // It waits, and has no end here.
     let waits = "def run(x, n):
     while True:

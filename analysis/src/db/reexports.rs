@@ -40,7 +40,8 @@ fn bindings(db: &dyn salsa::Database, file: SourceFile) -> Bindings {
     for &unit in units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements) {
         let text = &unit.source(db).text;
         // The look at the text keeps files without Triton from being parsed.
-        if text.contains("triton") || text.contains("tl.") || text.contains("import *") {
+        let may_rename = !bindings.names.is_empty() && text.contains("tl.");
+        if may_rename || text.contains("triton") || text.contains("import *") {
             bindings.add(syntax(db, unit), &members::has);
         }
     }

@@ -271,7 +271,7 @@ struct Run<'e> {
     lenient: bool,
     /// What is returned under conditions that are not known.
     returns: Vec<Constant>,
-    /// The locals where a `break` under such a condition leaves the loop that runs, and a `continue` its round.
+    /// Under such conditions, of the loop that runs.
     left: Left,
     /// Which lists the text of the part that runs hands on.
     handed_on: RefCell<FxHashMap<String, bool>>,
@@ -279,10 +279,26 @@ struct Run<'e> {
 
 type Locals = Vec<(String, Constant)>;
 
+/// What the locals may be where a `break` leaves a loop, and a `continue` its round.
 #[derive(Default)]
 struct Left {
-    breaks: Vec<Locals>,
-    continues: Vec<Locals>,
+    breaks: Option<Locals>,
+    continues: Option<Locals>,
+}
+
+/// Each local is what it is in `other`, or what it is.
+fn join(known: &mut Locals, other: Locals, joined: impl Fn(&Constant, &Constant) -> Constant) {
+    work::spend(other.len() as u64 / LOCALS_COPIED_A_STEP);
+    for (nth, (name, value)) in other.into_iter().enumerate() {
+        // Mostly both have the same in the same order.
+        let is_it = |(local, _): &(String, Constant)| *local == name;
+        let place = if known.get(nth).is_some_and(is_it) { Some(nth) } else { known.iter().position(is_it) };
+        match place {
+            Some(at) if known[at].1 == value => {}
+            Some(at) => known[at].1 = joined(&value, &known[at].1),
+            None => known.push((name, value)),
+        }
+    }
 }
 
 /// How a statement ends.
@@ -518,38 +534,34 @@ impl<'e> Run<'e> {
         Ok(self.met(flow, continues))
     }
 
-    /// How a place is reached that statements which end so lead to, and other ways with these locals.
-    fn met(&mut self, flow: Flow, others: Vec<Locals>) -> Flow {
-        let mut others = others.into_iter();
-        if !matches!(flow, Flow::Next) {
-            let Some(locals) = others.next() else { return flow };
-            let before = std::mem::replace(&mut self.locals, locals);
+    /// How a place is reached that statements which end so lead to, and another way with these locals.
+    fn met(&mut self, flow: Flow, other: Option<Locals>) -> Flow {
+        let Some(other) = other else { return flow };
+        if matches!(flow, Flow::Next) {
+            self.join(other, one_or_other);
+        } else {
+            let before = std::mem::replace(&mut self.locals, other);
             self.leaves(flow, before);
         }
-        others.for_each(|locals| self.join(locals, one_or_other));
         Flow::Next
     }
 
     /// What is left under a condition that is not known.
     fn leaves(&mut self, flow: Flow, locals: Locals) {
-        match flow {
-            Flow::Break => self.left.breaks.push(locals),
-            Flow::Continue => self.left.continues.push(locals),
-            Flow::Return(value) => self.returns.push(value),
-            Flow::Ends | Flow::Next => {}
+        let left = match flow {
+            Flow::Break => &mut self.left.breaks,
+            Flow::Continue => &mut self.left.continues,
+            Flow::Return(value) => return self.returns.push(value),
+            Flow::Ends | Flow::Next => return,
+        };
+        match left {
+            Some(known) => join(known, locals, |one, other| one_or_other(one, other, self.evaluator.scope)),
+            None => *left = Some(locals),
         }
     }
 
-    /// Each local is what it is in `other`, or what it is.
     fn join(&mut self, other: Locals, joined: impl Fn(&Constant, &Constant, &dyn Scope) -> Constant) {
-        work::spend(other.len() as u64 / LOCALS_COPIED_A_STEP);
-        for (name, value) in other {
-            match self.locals.iter_mut().find(|(local, _)| *local == name) {
-                Some((_, known)) if *known == value => {}
-                Some((_, known)) => *known = joined(&value, known, self.evaluator.scope),
-                None => self.locals.push((name, value)),
-            }
-        }
+        join(&mut self.locals, other, |one, other| joined(one, other, self.evaluator.scope));
     }
 
     /// Runs statements that may not run: what they assign is not known after them.
