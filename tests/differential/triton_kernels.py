@@ -8,9 +8,9 @@ the answers; `judge.py` fills those in and compares. The same seed gives the sam
 """
 import argparse, json, os, random
 
-from plain import cells, combined, free, linked, numbers, products, rows
+from plain import cells, combined, free, indirect, linked, numbers, products, rows
 
-KINDS = {**products.KINDS, **combined.KINDS, **rows.KINDS, **free.KINDS, **linked.KINDS}
+KINDS = {**products.KINDS, **combined.KINDS, **rows.KINDS, **free.KINDS, **linked.KINDS, **indirect.KINDS}
 CELLS_OF_A_KERNEL = (1, 2, 2, 3)
 
 

@@ -20,6 +20,8 @@ pub enum Range {
     Among(Vec<Constant>),
     /// An element type, or a pointer to elements of one.
     Element,
+    /// An integer type, or a pointer to integers of one.
+    Index,
     /// The warps of a block.
     Warps,
 }
@@ -30,6 +32,9 @@ pub const MOST_ELEMENTS: u64 = 1 << 20;
 /// One element type of each kind that layouts and conversions tell apart: by bits, and by whether it is an integer.
 const ELEMENTS: [&str; 10] = ["fp32", "bf16", "fp16", "fp8e5", "i32", "i64", "i16", "i8", "i1", "fp64"];
 
+/// Types of integers that addresses are computed from.
+const INDICES: [&str; 2] = ["i32", "i64"];
+
 /// The most warps of a block: 1,024 threads.
 const MOST_WARPS: u32 = 32;
 
@@ -37,12 +42,15 @@ impl Range {
     /// All of them.
     pub fn values(&self) -> Vec<Constant> {
         let powers = |most: u64| (0..=most.ilog2()).map(|power| Constant::Int(1 << power)).collect();
+        let types =
+            |names: &[&str]| names.iter().filter_map(|name| Dtype::from_name(name)).map(Dtype::constant).collect();
         match self {
             Range::Among(values) => values.clone(),
             Range::Extent => powers(MOST_ELEMENTS),
             Range::Warps => powers(u64::from(MOST_WARPS)),
             Range::Flag => vec![Constant::Bool(false), Constant::Bool(true)],
-            Range::Element => ELEMENTS.iter().filter_map(|name| Dtype::from_name(name)).map(Dtype::constant).collect(),
+            Range::Element => types(&ELEMENTS),
+            Range::Index => types(&INDICES),
         }
     }
 
@@ -57,7 +65,8 @@ impl Range {
 /// The ranges of the constexpr parameters of the kernel that a block is, of those that have one.
 pub fn ranges(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> BTreeMap<String, Range> {
     let Some(function) = scenario::function(ast) else { return BTreeMap::new() };
-    let (extents, types, truths, compared) = (extents(ast), types(ast, imports), truths(ast), compared(ast, scope));
+    let types = types(ast, &|path| super::language::canonical(imports, path));
+    let (extents, truths, compared) = (extents(ast), truths(ast), compared(ast, scope));
     let mut ranges = BTreeMap::new();
     for param in &function.params {
         let Some(name) = ast.name(param.name) else { continue };
@@ -172,11 +181,11 @@ fn extents(ast: &Ast) -> BTreeSet<&str> {
 }
 
 /// The names that are an element type somewhere: `x.to(N)`, `tl.zeros(shape, N)`, `dtype=N`.
-fn types<'a>(ast: &'a Ast, imports: &Imports) -> BTreeSet<&'a str> {
+fn types<'a>(ast: &'a Ast, canonical: &dyn Fn(&[&str]) -> Option<String>) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
     for (_, expr) in ast.exprs() {
         let Expr::Call { func, args } = expr else { continue };
-        let of_triton = ast.dotted(*func).and_then(|path| super::language::canonical(imports, &path));
+        let of_triton = ast.dotted(*func).and_then(|path| canonical(&path));
         let place = match (of_triton.as_deref(), ast.expr(*func)) {
             (Some("tl.zeros" | "tl.cast"), _) => Some(1),
             (Some("tl.full"), _) => Some(2),
@@ -193,8 +202,39 @@ fn types<'a>(ast: &'a Ast, imports: &Imports) -> BTreeSet<&'a str> {
     found
 }
 
+/// What a kernel needs a constexpr parameter for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Usage {
+    Number,
+    /// Only its truth value counts.
+    Flag,
+    /// An element type.
+    Type,
+}
+
+/// What the function of a block needs its parameters for.
+pub(crate) struct Usages<'a> {
+    flags: BTreeSet<&'a str>,
+    types: BTreeSet<&'a str>,
+}
+
+impl Usages<'_> {
+    /// `canonical`: the path in Triton of a dotted name.
+    pub(crate) fn of<'a>(ast: &'a Ast, canonical: &dyn Fn(&[&str]) -> Option<String>) -> Usages<'a> {
+        Usages { flags: flags(ast), types: types(ast, canonical) }
+    }
+
+    pub(crate) fn of_param(&self, name: &str) -> Usage {
+        match () {
+            () if self.types.contains(name) => Usage::Type,
+            () if self.flags.contains(name) => Usage::Flag,
+            () => Usage::Number,
+        }
+    }
+}
+
 /// The names that the function of a block uses for their truth value only.
-pub fn flags(ast: &Ast) -> BTreeSet<&str> {
+fn flags(ast: &Ast) -> BTreeSet<&str> {
     let params = scenario::function(ast).map_or(&[][..], |function| function.params.as_slice());
     let mut found: BTreeSet<&str> = params.iter().filter_map(|param| ast.name(param.name)).collect();
     let truths = truths(ast);

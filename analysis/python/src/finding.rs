@@ -65,10 +65,43 @@ pub enum Remedy {
     /// `# tilefit: BLOCK=128`
     Value {
         param: String,
-        example: &'static str,
+        example: Example,
         /// What is not known is a number, and no tensor or type that depends on one.
         is_number: bool,
     },
+}
+
+/// What is given for a parameter, as one value of its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Example {
+    Number,
+    Truth,
+    /// Of which one or two are usual.
+    Small,
+    /// Elements that are computed with, or their type.
+    Elements,
+    /// Integers that places are computed from.
+    Indices,
+    Descriptor,
+}
+
+impl Example {
+    pub fn text(self) -> &'static str {
+        match self {
+            Example::Number => "128",
+            Example::Truth => "True",
+            Example::Small => "2",
+            Example::Elements => "bf16",
+            Example::Indices => "i32",
+            Example::Descriptor => "fp16[64,64]",
+        }
+    }
+}
+
+impl fmt::Display for Example {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.text())
+    }
 }
 
 impl Reason {

@@ -20,7 +20,7 @@ use tilefit_gpu::tlx::{self, Kernel, params};
 use tilefit_gpu::trace::{Argument, Definition, Dialect, Environment, Home, Launch, Trace};
 use tilefit_python::diagnostics::Code;
 use tilefit_python::eval::{self, Binding, Scope};
-use tilefit_python::finding::{Finding, Note, Origin, Reason};
+use tilefit_python::finding::{Example, Finding, Note, Origin, Reason};
 use tilefit_python::work::{self, Limits, within};
 
 use super::devices::device_of_others;
@@ -41,7 +41,7 @@ pub(crate) struct TracedKernel {
     pub(crate) notes: Vec<Note>,
     pub(crate) findings: Vec<Finding>,
     /// Untyped parameters that are no numbers, each with an example.
-    pub(crate) untyped: BTreeMap<String, &'static str>,
+    pub(crate) untyped: BTreeMap<String, Example>,
     /// Those of them that an operand of a product is loaded through, with the element type that is usual there.
     pub(crate) usual: BTreeMap<String, language::Dtype>,
     /// Parameters without values that decide which statements the kernel has.

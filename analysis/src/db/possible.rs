@@ -8,7 +8,7 @@ use tilefit_gpu::possible::{Range, ranges};
 use tilefit_gpu::scenario::{OPTIONS, Scenario};
 use tilefit_gpu::trace::Dialect;
 use tilefit_python::eval::Constant;
-use tilefit_python::finding::Reason;
+use tilefit_python::finding::{Example, Reason};
 use tilefit_python::work::Limits;
 
 use super::gpu::TracedKernel;
@@ -50,9 +50,6 @@ impl From<MemoryUsage> for Estimate {
 
 /// Steps that the ways of all scenarios of a kernel may take together, on one device: about a twentieth of a second.
 pub(super) const STEPS: u64 = 600_000;
-
-/// The example of a parameter that leads to elements, of which each type is tried.
-pub(super) const ELEMENT: &str = "bf16";
 
 /// Of where a value is from that is tried.
 const POSSIBLE: &str = "what is possible";
@@ -205,8 +202,7 @@ impl Estimating<'_, '_> {
         }
         match self.ranges.get(name) {
             Some(range) => Some(each_of(name, range)),
-            None if traced.untyped.get(name) == Some(&ELEMENT) => Some(each_of(name, &Range::Element)),
-            None => None,
+            None => Some(each_of(name, &of_elements(*traced.untyped.get(name)?)?)),
         }
     }
 
@@ -236,6 +232,15 @@ impl Estimating<'_, '_> {
 }
 
 const TOO_MANY: &str = "too many values are possible; a comment `# tilefit: NAME=value` selects one";
+
+/// The types that a pointer may lead to, of which each is tried.
+pub(super) fn of_elements(example: Example) -> Option<Range> {
+    match example {
+        Example::Elements => Some(Range::Element),
+        Example::Indices => Some(Range::Index),
+        _ => None,
+    }
+}
 
 fn each_of(name: &str, range: &Range) -> Vec<Vec<(String, Constant)>> {
     range.values().into_iter().map(|value| vec![(name.to_owned(), value)]).collect()

@@ -9,6 +9,7 @@ use tilefit_gpu::possible;
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_gpu::shared_layout::Nvmma;
 use tilefit_python::eval::Constant;
+use tilefit_python::finding::Example;
 
 use crate::confirm::{Asked, Question};
 
@@ -84,8 +85,9 @@ fn with_examples<'db>(
     }
     let traced = laid_out(db, unit, kernel.dialect, &whole, &elements_of(&kernel.traced))?;
     whole = with_assumed_elements(&whole, &traced);
-    for name in traced.untyped.into_keys() {
-        let element = Dtype::from_name("fp32")?.constant();
+    for (name, example) in traced.untyped {
+        let element = if example == Example::Indices { "i32" } else { "fp32" };
+        let element = Dtype::from_name(element)?.constant();
         whole.values.entry(name).or_insert((element, "an example".to_owned()));
     }
     Some(whole)
@@ -107,7 +109,7 @@ fn question_of<'db>(
     if traced.tlx.as_ref().is_some_and(TlxPart::is_by_seed) {
         return Err("`tlx.rules` is \"seed\", and no compiler follows those rules".to_owned());
     }
-    let untyped = traced.untyped.iter().map(|(name, example)| (name.clone(), (*example).to_owned()));
+    let untyped = traced.untyped.iter().map(|(name, example)| (name.clone(), example.text().to_owned()));
     let mut missing = needed.to_vec();
     for (name, example) in untyped.chain(constexprs_without_values(db, unit, scenario)) {
         if !missing.iter().any(|(known, _)| *known == name) {

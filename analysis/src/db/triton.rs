@@ -17,7 +17,7 @@ use tilefit_gpu::tlx::language::has_tlx;
 use tilefit_gpu::tlx::mentions_tlx;
 use tilefit_gpu::trace::{Dialect, language_path};
 use tilefit_python::eval::Constant;
-use tilefit_python::finding::{Finding, Note, Origin, Reason, Remedy};
+use tilefit_python::finding::{Example, Finding, Note, Origin, Reason, Remedy};
 use tilefit_python::work::{self, Limits};
 
 use super::devices::device_of_others;
@@ -288,9 +288,9 @@ pub(crate) fn triton_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) 
     let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
     // Kernels of Gluon have layouts, which depend on all that the author gives.
     let is_tried = kernel.dialect.leaves_layouts();
-    let is_few = |name: &str, example: &str| match ranges.get(name) {
+    let is_few = |name: &str, example: Example| match ranges.get(name) {
         Some(range) => is_tried && matches!(range, Range::Flag | Range::Among(_) | Range::Element),
-        None => is_tried && example == possible::ELEMENT,
+        None => is_tried && possible::of_elements(example).is_some(),
     };
     let left = Cell::new(possible::STEPS);
     let rest = |values: &[(String, String)], scenario: &Scenario| {
@@ -306,7 +306,7 @@ pub(crate) fn triton_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) 
         let is_new = |name: &str| !values.iter().any(|(known, _)| known == name);
         let mut given: Vec<_> = asked_for_sizes(traced).into_iter().filter(|(name, _)| is_new(name)).collect();
         let others = asked_for(traced).into_iter().filter(|asked| is_new(&asked.0) && !given.contains(asked));
-        let (others, mut few): (Vec<_>, Vec<_>) = others.partition(|(name, example)| !is_few(name, example));
+        let (others, mut few): (Vec<_>, Vec<_>) = others.partition(|(name, example)| !is_few(name, *example));
         given.extend(others);
         if given.is_empty() {
             let tried = if is_tried { estimate(db, unit, kernel.dialect, &scenario, &left) } else { None };
@@ -314,7 +314,7 @@ pub(crate) fn triton_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) 
                 break;
             }
             let behind = tried.and_then(|estimate| asked_by(estimate.usage.reason.as_ref()?));
-            match behind.filter(|(name, example)| is_new(name) && !is_few(name, example)) {
+            match behind.filter(|(name, example)| is_new(name) && !is_few(name, *example)) {
                 Some(behind) => given.push(behind),
                 None => given = std::mem::take(&mut few),
             }
@@ -328,14 +328,14 @@ pub(crate) fn triton_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) 
             break;
         }
         for (name, example) in given {
-            let example = example_of(&name, ranges.get(&name), example);
+            let example = example_of(&name, ranges.get(&name), example.text());
             scenario = scenario.filled_from(&Scenario::parse(&format!("{name}={example}")));
             values.push((name, example));
         }
         // Values of which nothing says how large they are may make it too large to say more.
         let usual = elements_of(with_values.as_ref().unwrap_or(&kernel.traced));
         let Ok(tried) = possible::tried(db, unit, kernel.dialect, &scenario, &left, &usual) else {
-            values.extend(few.into_iter().map(|(name, example)| (name, example.to_owned())));
+            values.extend(few.into_iter().map(|(name, example)| (name, example.text().to_owned())));
             values.extend(rest(&values, &scenario));
             break;
         };
@@ -408,18 +408,18 @@ fn written(value: &Constant) -> String {
 const MOST_NEEDED: usize = 64;
 
 /// The parameters whose values a kernel lacks, in the order in which they are met.
-pub(super) fn asked_for(traced: &TracedKernel) -> Vec<(String, &'static str)> {
+pub(super) fn asked_for(traced: &TracedKernel) -> Vec<(String, Example)> {
     let plan = &traced.planned.plan;
     asked_by_any(traced.notes.iter().map(|note| &note.reason).chain(&plan.shared.reasons).chain(&plan.tensor.reasons))
 }
 
 /// Those that sizes of specs and buffers of TLX depend on. Their author reads these beside them, and not only what all come to.
-fn asked_for_sizes(traced: &TracedKernel) -> Vec<(String, &'static str)> {
+fn asked_for_sizes(traced: &TracedKernel) -> Vec<(String, Example)> {
     asked_by_any(traced.tlx.iter().flat_map(TlxPart::unknown))
 }
 
-fn asked_by_any<'a>(reasons: impl Iterator<Item = &'a Reason>) -> Vec<(String, &'static str)> {
-    let mut found: Vec<(String, &'static str)> = Vec::new();
+fn asked_by_any<'a>(reasons: impl Iterator<Item = &'a Reason>) -> Vec<(String, Example)> {
+    let mut found: Vec<(String, Example)> = Vec::new();
     for asked in reasons.filter_map(asked_by) {
         if !found.iter().any(|(name, _)| *name == asked.0) {
             found.push(asked);
@@ -429,7 +429,7 @@ fn asked_by_any<'a>(reasons: impl Iterator<Item = &'a Reason>) -> Vec<(String, &
 }
 
 /// The parameter that a reason asks for, with an example.
-fn asked_by(reason: &Reason) -> Option<(String, &'static str)> {
+fn asked_by(reason: &Reason) -> Option<(String, Example)> {
     match reason.remedy() {
         Some(Remedy::Value { param, example, .. }) => Some((param.clone(), *example)),
         _ => None,

@@ -633,7 +633,7 @@ def kernel(z):
         expect![[r#"
             kernel on sm_100: partial, smem 0–, tmem 0–
               a [1, 64, 64] float32 in smem
-              line 3: hint [not-modelled] some sizes are unknown: `m` depends on a condition: `z` has no value here; add a comment `# tilefit: z=1` above the kernel
+              line 3: hint [not-modelled] some sizes are unknown: `m` depends on a condition: `z` has no value here; add a comment `# tilefit: z=True` above the kernel
         "#]],
     );
 }

@@ -237,13 +237,6 @@ pub struct Param {
     pub is_constexpr: bool,
 }
 
-impl Param {
-    /// A value of its kind, for those who do not know the form.
-    pub fn example(&self) -> &'static str {
-        if self.is_constexpr { "128" } else { "bf16" }
-    }
-}
-
 impl Kernel {
     /// The kernel that a function block is, with nothing in it.
     pub fn empty(ast: &Ast) -> Option<Kernel> {

@@ -6,7 +6,7 @@ use tilefit_python::eval::Imports;
 use tilefit_syntax::ast::{Ast, Function};
 
 use tilefit_python::eval::{self, Constant, Scope};
-use tilefit_python::finding::{Origin, Reason, Remedy};
+use tilefit_python::finding::{Example, Origin, Reason, Remedy};
 
 use super::kernel::Param;
 use crate::scenario::{Scenario, asserted, is_constexpr};
@@ -33,7 +33,7 @@ pub fn params(
         let (value, from) = match found {
             Some((value, from)) => (value, Some(from)),
             None => {
-                let example = if is_constexpr { "128" } else { "bf16" };
+                let example = if is_constexpr { Example::Number } else { Example::Elements };
                 let remedy = Remedy::Value { param: name.clone(), example, is_number: is_constexpr };
                 let reason = Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy));
                 (Constant::Unknown(reason), None)

@@ -4,11 +4,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use tilefit_python::eval::Constant;
-use tilefit_python::finding::{Reason, Remedy};
+use tilefit_python::finding::{Example, Reason, Remedy};
 use tilefit_syntax::ast::{self, Ast, Expr, ExprId, Param, Stmt};
 use tilefit_syntax::{BlockSource, Document};
 
 use super::super::language::Dtype;
+use super::super::possible::Usage;
 use super::super::program::{Effect, Kind, Type, ValueId};
 use super::super::shared_layout::{Nvmma, SharedLayout};
 use super::value::{Descriptor, Scalar, Tensor, Value, unknown};
@@ -71,13 +72,15 @@ impl Tracer<'_> {
     }
 
     /// A parameter without a type is a number given at the launch, unless Python must know its value.
-    /// `is_flag`: only its truth value counts.
-    pub(super) fn unnamed_argument(&mut self, frame: &Frame, param: &Param, is_flag: impl Fn() -> bool) -> Value {
+    pub(super) fn unnamed_argument(&mut self, frame: &Frame, param: &Param, usage: impl Fn() -> Usage) -> Value {
         let name = frame.ast.name(param.name).unwrap_or_default();
         let annotation = param.annotation.and_then(|annotation| frame.ast.dotted(annotation));
         if annotation.is_some_and(|path| path.last() == Some(&"constexpr")) {
-            let is_number = !is_flag();
-            let example = if is_number { "128" } else { "True" };
+            let (example, is_number) = match usage() {
+                Usage::Number => (Example::Number, true),
+                Usage::Flag => (Example::Truth, false),
+                Usage::Type => (Example::Elements, false),
+            };
             let remedy = Remedy::Value { param: name.to_owned(), example, is_number };
             return Value::Unknown(Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy)));
         }
@@ -88,7 +91,7 @@ impl Tracer<'_> {
     }
 
     /// An untyped argument turns out to be no number. Returns what its author has to say.
-    pub(super) fn no_number(&mut self, value: ValueId, example: &'static str) -> Reason {
+    pub(super) fn no_number(&mut self, value: ValueId, example: Example) -> Reason {
         let Some(name) = self.of_untyped.get(&value).cloned() else {
             return Reason::new("what a pointer leads to is not known");
         };
@@ -96,9 +99,9 @@ impl Tracer<'_> {
         has_no_value(&name, example)
     }
 
-    fn is_no_number(&mut self, value: ValueId, name: &str, example: &'static str) {
+    fn is_no_number(&mut self, value: ValueId, name: &str, example: Example) {
         self.program.types[value.0 as usize] = Type::Pointer;
-        self.untyped.insert(name.to_owned(), example);
+        self.untyped.entry(name.to_owned()).or_insert(example);
     }
 
     /// A value that is one of several, by a branch or a round: if one of them is an untyped argument, so is it.
@@ -114,7 +117,7 @@ impl Tracer<'_> {
     pub(super) fn scalar_type(&mut self, scalar: &Scalar) -> Result<Dtype, Reason> {
         match scalar.dtype {
             Dtype::UNTYPED if self.launch.dialect == Dialect::Triton => Ok(self.any()),
-            Dtype::UNTYPED => Err(self.no_number(scalar.id, "bf16")),
+            Dtype::UNTYPED => Err(self.no_number(scalar.id, Example::Elements)),
             dtype => Ok(dtype),
         }
     }
@@ -122,16 +125,25 @@ impl Tracer<'_> {
     /// The element type of what a pointer leads to, on which the bytes of a block hang; why it is not known.
     pub(super) fn led_to(&mut self, pointer: &Scalar) -> Result<Dtype, Reason> {
         match pointer.dtype {
-            Dtype::UNTYPED => Err(self.no_number(pointer.id, "bf16")),
+            Dtype::UNTYPED => Err(self.no_number(pointer.id, Example::Elements)),
             dtype if dtype.is_pointer() && dtype != Dtype::POINTER_TO_ANY => Ok(dtype.element()),
             _ => match self.led.get(&pointer.id).cloned() {
                 // One that is counted on from an argument.
                 Some(name) => {
-                    self.untyped.insert(name.to_string(), "bf16");
-                    Err(has_no_value(&name, "bf16"))
+                    self.untyped.insert(name.to_string(), Example::Elements);
+                    Err(has_no_value(&name, Example::Elements))
                 }
                 None => Err(Reason::new("what a descriptor leads to is not known")),
             },
+        }
+    }
+
+    /// A place that is counted from where a pointer leads to is an integer, and so is what it is loaded from.
+    pub(super) fn note_offset(&mut self, offset: ValueId) {
+        if let Some(name) = self.led.get(&offset)
+            && let Some(example) = self.untyped.get_mut(&**name)
+        {
+            *example = Example::Indices;
         }
     }
 
@@ -158,7 +170,7 @@ impl Tracer<'_> {
             Dtype::ANY => self.counts_from.get(&id)?.clone(),
             _ => return None,
         };
-        self.is_no_number(id, &name, "bf16");
+        self.is_no_number(id, &name, Example::Elements);
         self.has_any = true;
         self.led.insert(id, name);
         Some(pointer)
@@ -187,11 +199,11 @@ impl Tracer<'_> {
         let Some(((name, example), other)) = led else {
             open.clone().next()?;
             let (name, example) = self.untyped.iter().next()?;
-            return Some(has_no_value(name, example));
+            return Some(has_no_value(name, *example));
         };
         let usual = if other == Dtype::ANY { Dtype::named("float16") } else { other };
         self.usual.entry(name.clone()).or_insert(usual);
-        Some(has_no_value(name, example))
+        Some(has_no_value(name, *example))
     }
 
     /// The value of an expression that stands in a text of its own, and sees what a place sees.
@@ -206,7 +218,7 @@ impl Tracer<'_> {
 }
 
 /// What the author of a kernel is told of an argument that is missing.
-pub(super) fn has_no_value(name: &str, example: &'static str) -> Reason {
+pub(super) fn has_no_value(name: &str, example: Example) -> Reason {
     let remedy = Remedy::Value { param: name.to_owned(), example, is_number: false };
     Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy))
 }

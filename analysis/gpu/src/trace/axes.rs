@@ -14,6 +14,16 @@ use super::{Dialect, Tracer};
 /// What divides an argument that the compiler specialises for.
 const DIVISIBLE: u64 = 16;
 
+/// Of a tensor in the shape of another one.
+fn broadcast(info: &AxisInfo, from: &[u64], to: &[u64]) -> AxisInfo {
+    let (mut info, mut has) = (info.clone(), from.to_vec());
+    while has.len() < to.len() {
+        info = info.expand_dims(0);
+        has.insert(0, 1);
+    }
+    info.broadcast(&has, to)
+}
+
 impl Tracer<'_> {
     pub(super) fn note_axes(&mut self, of: ValueId, info: Option<AxisInfo>) {
         self.axes[of.0 as usize] = info.map(Rc::new);
@@ -60,12 +70,7 @@ impl Tracer<'_> {
             let info = self.axes_of(*operands.get(nth)?)?;
             let Some(shape) = shape else { return Some((*info).clone()) };
             let Value::Tensor(tensor) = &values[nth] else { return Some(info.splat(shape)) };
-            let (mut info, mut has) = ((*info).clone(), (*tensor.shape).clone());
-            while has.len() < shape.len() {
-                info = info.expand_dims(0);
-                has.insert(0, 1);
-            }
-            Some(info.broadcast(&has, shape))
+            Some(broadcast(&info, &tensor.shape, shape))
         };
         let is_pointer = |nth: usize| match &values[nth] {
             Value::Tensor(tensor) => tensor.dtype.is_pointer(),
@@ -109,6 +114,19 @@ impl Tracer<'_> {
             _ => None,
         };
         self.note_axes(of, found);
+    }
+
+    /// Of what is loaded: through equal pointers under equal masks come equal elements.
+    pub(super) fn note_loaded(&mut self, of: ValueId, pointers: &Tensor, mask: Option<&Value>) {
+        let known = self.axes_of(pointers.id).filter(|_| self.launch.dialect == Dialect::Triton);
+        let info = known.and_then(|info| match mask {
+            Some(Value::Tensor(mask)) => {
+                let mask = broadcast(&*self.axes_of(mask.id)?, &mask.shape, &pointers.shape);
+                Some(info.elementwise(&mask))
+            }
+            _ => Some(info.elementwise(&info)),
+        });
+        self.note_axes(of, info);
     }
 
     /// Bits that a thread loads side by side, at least and at most.

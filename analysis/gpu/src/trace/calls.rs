@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
-use tilefit_python::finding::{Origin, Reason, Remedy};
+use tilefit_python::finding::{Example, Origin, Reason, Remedy};
 use tilefit_python::work;
 use tilefit_syntax::ast::{Arg, Expr, ExprId, ParamKind, Stmt};
 
@@ -18,13 +18,13 @@ use super::{DEEPEST_CALL, Dialect, Frame, OpenRounds, RETURNED, Tracer, callee, 
 /// Of a call that is followed, besides those of the function's statements.
 const STEPS_A_CALL: u64 = 8;
 /// Arguments of `tl.range` that decide what it loads ahead, each with its place and a usual value.
-const LOOP_OPTIONS: [(usize, &str, &str); 6] = [
-    (3, "num_stages", "3"),
-    (4, "loop_unroll_factor", "2"),
-    (5, "disallow_acc_multi_buffer", "True"),
-    (6, "flatten", "True"),
-    (7, "warp_specialize", "True"),
-    (8, "disable_licm", "True"),
+const LOOP_OPTIONS: [(usize, &str, Example); 6] = [
+    (3, "num_stages", Example::Small),
+    (4, "loop_unroll_factor", Example::Small),
+    (5, "disallow_acc_multi_buffer", Example::Truth),
+    (6, "flatten", Example::Truth),
+    (7, "warp_specialize", Example::Truth),
+    (8, "disable_licm", Example::Truth),
 ];
 
 /// The arguments of a call.
@@ -311,7 +311,7 @@ impl Tracer<'_> {
                 if scalar.dtype == Dtype::UNTYPED
                     && matches!(name, "load" | "store" | "gather" | "scatter" | "element_ty") =>
             {
-                let reason = self.no_number(scalar.id, "fp16[64,64]");
+                let reason = self.no_number(scalar.id, Example::Descriptor);
                 self.unknown_call(frame, expr, reason, &args)
             }
             Value::Tensor(_) | Value::Scalar(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_) => {

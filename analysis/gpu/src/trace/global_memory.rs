@@ -8,9 +8,10 @@ use std::hash::Hash;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tilefit_python::finding::Reason;
+use tilefit_python::finding::{Example, Reason};
 use tilefit_syntax::ast::ExprId;
 
+use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::program::{Bytes, Effect, Kind, Load, Op, Tile, Type, Use, ValueId};
 use super::arguments::default_layout;
@@ -55,6 +56,7 @@ impl Tracer<'_> {
                     kind: Kind::Plain,
                 };
                 let id = self.emit(frame, expr, op);
+                self.note_loaded(id, tensor, args.get(1, "mask"));
                 let element = tensor.dtype.element();
                 let tile = Tile { shape: (*tensor.shape).clone(), bits: element.bits, dtype: element.name };
                 let width = self.access_width(tensor, args.get(1, "mask"));
@@ -71,7 +73,11 @@ impl Tracer<'_> {
                 let dtype = scalar.dtype.element();
                 let of = dtype.scalar_type();
                 let op = Emitted { name: "load", effect, operands: &operands, of, identity, kind: Kind::Plain };
-                Value::Scalar(Scalar { id: self.emit(frame, expr, op), dtype })
+                let id = self.emit(frame, expr, op);
+                if self.launch.dialect == Dialect::Triton {
+                    self.note_axes(id, Some(AxisInfo::number(1)));
+                }
+                Value::Scalar(Scalar { id, dtype })
             }
             Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
             _ => unknown("a load of a value that is not a pointer"),
@@ -84,7 +90,7 @@ impl Tracer<'_> {
             Value::Scalar(Scalar { id, dtype }) | Value::Tensor(Tensor { id, dtype, .. })
                 if *dtype == Dtype::UNTYPED =>
             {
-                Some(self.no_number(*id, "bf16"))
+                Some(self.no_number(*id, Example::Elements))
             }
             _ => None,
         }

@@ -30,7 +30,7 @@ mod whiles;
 pub use functions::language_path;
 use tilefit_python::diagnostics::Code;
 use tilefit_python::eval::Constant;
-use tilefit_python::finding::{Finding, Note, Origin, Reason};
+use tilefit_python::finding::{Example, Finding, Note, Origin, Reason};
 use tilefit_python::work;
 
 use std::cell::LazyCell;
@@ -46,7 +46,7 @@ use tilefit_syntax::ast::{Ast, ExprId, Function as FunctionSyntax, Stmt};
 use super::axis_info::AxisInfo;
 use super::language::Dtype;
 use super::layouts::{Hardware, Layout, Vendor};
-use super::possible::flags;
+use super::possible::Usages;
 use super::program::{
     Assigned, Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Scratch, ScratchId, Site, Type, Use,
     ValueId,
@@ -175,7 +175,7 @@ pub struct Trace {
     /// The block of each function, by [`Site::function`]; `None` for the kernel's own.
     pub functions: Vec<Option<BlockKey>>,
     /// Non-numeric parameters without a type, each with an example of one.
-    pub untyped: BTreeMap<String, &'static str>,
+    pub untyped: BTreeMap<String, Example>,
     /// Those of them that an operand of a product is loaded through, with the element type that is usual there.
     pub usual: BTreeMap<String, Dtype>,
     /// Untyped parameters on which the contents of shared memory depend, with the type of a number that each is taken for.
@@ -356,7 +356,7 @@ struct Tracer<'a> {
     /// Untyped arguments, and what is computed from them, by the name of the argument.
     of_untyped: FxHashMap<ValueId, Rc<str>>,
     /// Those of them that turned out to be no numbers, each with an example.
-    untyped: BTreeMap<String, &'static str>,
+    untyped: BTreeMap<String, Example>,
     /// Those that an operand of a product is loaded through, with the element type that is usual there.
     usual: BTreeMap<String, Dtype>,
     /// What is loaded through one of those, and what is computed from that, by its name.
@@ -502,14 +502,15 @@ impl Tracer<'_> {
     fn kernel(&mut self, ast: &Arc<Ast>) {
         let Some(syntax) = function(ast) else { return };
         let mut frame = Frame { is_host: false, ..Frame::of_host(ast.clone(), Home::KERNEL) };
-        let flags = LazyCell::new(|| flags(ast));
+        let environment = self.environment;
+        let usages = LazyCell::new(|| Usages::of(ast, &|path| environment.canonical(Home::KERNEL, path)));
         for param in &syntax.params {
             let Some(name) = ast.name(param.name) else { continue };
             let value = match self.launch.arguments.get(name) {
                 Some(argument) => self.argument(&mut frame, param.name, name, &argument.clone()),
                 None => match param.default {
                     Some(default) => self.value(&mut frame, default),
-                    None => self.unnamed_argument(&frame, param, || flags.contains(name)),
+                    None => self.unnamed_argument(&frame, param, || usages.of_param(name)),
                 },
             };
             frame.names.insert(name.into(), value);

@@ -300,6 +300,9 @@ impl Tracer<'_> {
         {
             self.of_untyped.insert(id, name);
         }
+        if dtype.is_pointer() && matches!(name, "add" | "sub") {
+            operands.iter().for_each(|operand| self.note_offset(*operand));
+        }
         // A number that is loaded and added to an argument may count from where that leads to.
         if dtype == Dtype::ANY
             && name == "add"
@@ -595,7 +598,7 @@ pub(super) fn unknown_for<'v>(values: impl IntoIterator<Item = &'v Value>, what:
         let remedy = match reason.remedy() {
             // A tensor is no number, whatever number it depends on.
             Some(Remedy::Value { param, example, .. }) => {
-                Some(Remedy::Value { param: param.clone(), example, is_number: false })
+                Some(Remedy::Value { param: param.clone(), example: *example, is_number: false })
             }
             remedy => remedy.cloned(),
         };

@@ -213,8 +213,13 @@ impl Tracer<'_> {
 
     /// Whether what starts as a constant becomes wider, whatever the untyped numbers are: they would make it no narrower.
     fn is_too_narrow(&self, before: &Value, one: Dtype, two: Dtype) -> bool {
-        let info = if let Value::Tensor(tensor) = before { self.axes_of(tensor.id) } else { None };
-        let is_constant = info.is_some_and(|info| info.is_constant());
+        let is_constant = match before {
+            Value::Int(_) => true,
+            Value::Tensor(Tensor { id, .. }) | Value::Scalar(Scalar { id, .. }) => {
+                self.axes_of(*id).is_some_and(|info| info.is_constant())
+            }
+            _ => false,
+        };
         let is_integer = |dtype: Dtype| !dtype.is_floating() && !dtype.is_pointer() && dtype.bits > 1;
         is_constant && is_integer(one) && is_integer(two) && two.bits == 64 && one.bits < 64
     }

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use tilefit_python::diagnostics::Code;
 use tilefit_python::eval::Constant;
-use tilefit_python::finding::{Finding, Note, Origin, Reason};
+use tilefit_python::finding::{Example, Finding, Note, Origin, Reason};
 use tilefit_syntax::ast::{Arg, Expr, ExprId, FloatBits};
 
 use super::super::super::language::Dtype;
@@ -186,7 +186,7 @@ impl Tracer<'_> {
             _ => None,
         };
         let reason = match of_argument {
-            Some(argument) => super::super::arguments::has_no_value(argument, "1"),
+            Some(argument) => super::super::arguments::has_no_value(argument, Example::Truth),
             None => Reason::new("a condition is known at run time only"),
         };
         let reason = reason.of(&format!("`{name}` depends on a condition"));

@@ -13,7 +13,7 @@ mod views;
 use std::rc::Rc;
 
 use tilefit_python::diagnostics::Code;
-use tilefit_python::finding::{Finding, Origin, Reason};
+use tilefit_python::finding::{Example, Finding, Origin, Reason};
 use tilefit_syntax::ast::{BinaryOp, Expr, ExprId};
 
 use super::super::language::Dtype;
@@ -232,7 +232,7 @@ impl Tracer<'_> {
     pub(super) fn takes_descriptor(&mut self, args: &Args) {
         for place in ["desc", "tensor_desc"] {
             if let Some(&Value::Scalar(Scalar { id, dtype: Dtype::UNTYPED })) = args.get(0, place) {
-                self.no_number(id, "fp16[64,64]");
+                self.no_number(id, Example::Descriptor);
             }
         }
     }
