@@ -3,7 +3,7 @@ import triton.language as tl
 
 
 @triton.jit
-def of_expert(x, w, o, starts, N, K, sx, sw, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def kernel(x, w, o, starts, N, K, sx, sw, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     first = tl.load(starts + tl.program_id(0))
     rows = tl.arange(0, BM)
     cols = tl.arange(0, BN)
