@@ -355,10 +355,10 @@ impl Analysis {
 features! {
     /// Plans the kernels that touch a range, so that other queries find them done. Several threads can share the work of
     /// a file that is new.
-    prepare(range: tilefit_syntax::TextRange) -> () = ide::prepare;
+    prepare(range: tilefit_syntax::TextRange) -> () = ide::prepare::prepare;
     /// Plans the scopes of all functions for the host but the first, the last ones first. Where several call the same functions, an
     /// edit in one of those concerns them all.
-    prepare_callers() -> () = ide::prepare_callers;
+    prepare_callers() -> () = ide::prepare::prepare_callers;
     /// The diagnostics of a file, and what a longer search may find out for them.
     diagnosis() -> ide::Diagnosis = ide::diagnostics::diagnosis;
     /// What is wrong in a file, and what is not modelled, by position.

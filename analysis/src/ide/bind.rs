@@ -12,8 +12,9 @@ use tilefit_syntax::ast::Stmt;
 
 use crate::db::{self, Outcome};
 
+use super::code_actions::{CodeAction, Effect};
 use super::speculative::{self, Concerned, Edit, Said};
-use super::{CodeAction, Context, Effect, PlacedUnit};
+use super::{Context, PlacedUnit};
 
 /// Offered on the name of a tile where it is defined, if the compiler takes it.
 pub(super) fn bind(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Option<CodeAction> {

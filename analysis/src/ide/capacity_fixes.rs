@@ -10,9 +10,10 @@ use tilefit_syntax::{BlockKind, TextRange};
 use crate::db::{self, Outcome};
 use crate::project::Config;
 
+use super::code_actions::{CodeAction, Effect, Fix};
 use super::diagnostics::{Diagnostic, configured, of_finding};
 use super::speculative::{self, Concerned, Edit, Said};
-use super::{CodeAction, Context, Effect, Fix, PlacedUnit, split};
+use super::{Context, PlacedUnit, split};
 
 /// Constants that are tried for one finding, and smaller values of each.
 const MOST_CONSTANTS: usize = 4;

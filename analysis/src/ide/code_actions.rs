@@ -14,7 +14,7 @@ use crate::db::{self, Outcome};
 
 use super::diagnostics::{self, Diagnostic};
 use super::gpu::smaller::smaller_numbers;
-use super::{Context, PlacedUnit, bind, capacity_fixes, configuration_fixes, confirmation, sync_fixes};
+use super::{Context, PlacedUnit, bind, capacity_fixes, configuration_fixes, confirmation, languages, sync_fixes};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeAction {
@@ -78,7 +78,7 @@ pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeA
 fn fixes_and_views(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
     let mut actions = Vec::new();
     for placed in context.units_in(range) {
-        actions.extend(context.language(placed.unit).actions(context, &placed, range));
+        actions.extend(languages::of(context, placed.unit).actions(context, &placed, range));
     }
     for placed in context.programs_in(range) {
         actions.extend(suggested_names(context, &placed, range));

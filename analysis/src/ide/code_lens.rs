@@ -9,7 +9,7 @@ use tilefit_syntax::{TextRange, unparsed};
 use crate::db::{self, Dumped};
 
 use super::language::{Memory, View};
-use super::{Context, PlacedUnit, configurations, confirmation, diagnostics, formatting};
+use super::{Context, PlacedUnit, configurations, confirmation, diagnostics, formatting, languages};
 
 /// A place for a lens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +79,7 @@ struct Group {
 }
 
 fn groups(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Group> {
-    let declared = context.declared(placed.unit);
+    let declared = languages::declared(context, placed.unit);
     let mut groups = Vec::new();
     let mut next = 0;
     for here in declared.chunk_by(|a, b| placed.range(a.at) == placed.range(b.at)) {
@@ -103,7 +103,7 @@ fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<CodeLens> {
         let nth = lenses.iter().filter(|lens| lens.range == range && lens.kind == kind).count();
         lenses.push(CodeLens { range, kind, nth });
     };
-    let has_code = context.language(placed.unit).generates_code(context, placed.unit);
+    let has_code = languages::of(context, placed.unit).generates_code(context, placed.unit);
     for group in groups(context, placed) {
         add(group.range, LensKind::MemoryMap);
         if has_code {
@@ -121,7 +121,7 @@ pub(crate) fn code_lens(context: &Context<'_>, lens: CodeLens) -> Option<LensTex
     match lens.kind {
         LensKind::MemoryMap => {
             let Group { kernels, .. } = group_of(context, &placed, &lens)?;
-            let kernels = context.language(placed.unit).kernels_of(context, placed.unit, kernels);
+            let kernels = languages::of(context, placed.unit).kernels_of(context, placed.unit, kernels);
             let title = fill(context, &placed, &kernels);
             if !title.is_empty() {
                 return Some(LensText { title, command: LensCommand::ShowMemoryMap });
@@ -148,7 +148,7 @@ pub(crate) fn in_words(context: &Context<'_>) -> Vec<((Option<usize>, usize), St
     let mut found = Vec::new();
     for placed in context.units() {
         for Group { range, kernels } in groups(context, &placed) {
-            let kernels = context.language(placed.unit).kernels_of(context, placed.unit, kernels);
+            let kernels = languages::of(context, placed.unit).kernels_of(context, placed.unit, kernels);
             let filled = Some(fill(context, &placed, &kernels)).filter(|filled| !filled.is_empty());
             let said = filled.or_else(|| missing(context, &placed, &kernels, true));
             let said = said.or_else(|| obstacle(context, &placed, &kernels, true));
@@ -161,14 +161,14 @@ pub(crate) fn in_words(context: &Context<'_>) -> Vec<((Option<usize>, usize), St
 
 /// What the kernels of a unit lack, in the words of a lens.
 pub(super) fn lacking(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<String> {
-    let kernels = [context.all_kernels(placed.unit)];
+    let kernels = [languages::all_kernels(context, placed.unit)];
     missing(context, placed, &kernels, true).or_else(|| obstacle(context, placed, &kernels, true))
 }
 
 /// The edit that gives the kernel around an offset all values that it lacks.
 pub(crate) fn missing_values(context: &Context<'_>, offset: usize) -> Option<(TextRange, String)> {
     let placed = context.units_in(TextRange::empty(offset)).next()?;
-    let kernels = context.language(placed.unit).kernels(context, placed.unit);
+    let kernels = languages::of(context, placed.unit).kernels(context, placed.unit);
     let mut asked = kernels.iter().filter(|kernel| kernel.may_matter(context, &placed));
     asked.find_map(|kernel| kernel.missing(context, &placed)).map(|missing| missing.edit)
 }
@@ -178,7 +178,7 @@ pub(crate) fn spoken(context: &Context<'_>, lens: CodeLens, edited: Option<usize
     let at = TextRange::empty(lens.range.start);
     let placed = context.units_in(at).find(|placed| of_unit(context, placed).contains(&lens))?;
     let Group { kernels, .. } = group_of(context, &placed, &lens)?;
-    let declared = context.declared(placed.unit);
+    let declared = languages::declared(context, placed.unit);
     let names: Vec<&str> = declared[kernels].iter().map(|kernel| kernel.name).collect();
     let kernels = context.qualified_name(placed.unit, &format!("{} of {}", names.join(", "), declared.len()));
     Some(Spoken { kernels, unfinished: unfinished(context, &placed, edited) })
@@ -201,7 +201,7 @@ fn group_of(context: &Context<'_>, placed: &PlacedUnit<'_>, lens: &CodeLens) -> 
 }
 
 fn dumps<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>, group: &Group) -> Vec<&'db Dumped<'db>> {
-    context.language(placed.unit).dumps(context, placed.unit, group.kernels.clone())
+    languages::of(context, placed.unit).dumps(context, placed.unit, group.kernels.clone())
 }
 
 fn open_dump(context: &Context<'_>, dumped: &Dumped<'_>) -> LensText {

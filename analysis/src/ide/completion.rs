@@ -14,11 +14,10 @@ use tilefit_syntax::cursor::Open;
 use crate::db::{self, Unit};
 
 use super::cursor_context::CursorContext;
-use super::language::{self, ValueKind};
+use super::language::ValueKind;
 use super::level::Level;
 use super::signature_help::{self, Signature};
-
-use super::{Context, formatting};
+use super::{Context, formatting, languages};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completions {
@@ -134,7 +133,7 @@ pub(super) fn about_word(path: &str, level: Level) -> Option<String> {
         let about = meanings.iter().map(|meaning| about(&signature_help::of_operation(path, *meaning)));
         return Some(about.collect::<Vec<_>>().join("\n\n---\n\n"));
     }
-    let word = language::word(path)?;
+    let word = languages::word(path)?;
     Some(if word.kind == WordKind::Function { about(&signature_help::of_word(word)) } else { word.about.to_owned() })
 }
 
@@ -420,7 +419,7 @@ impl Items<'_, '_> {
         let binders = binders(ast);
         bound.retain(|(_, name)| binders.contains(name));
         bound.sort_unstable_by_key(|&(at, _)| std::cmp::Reverse(at));
-        let values = self.context.language(self.place.unit).values(self.context, self.place.unit);
+        let values = languages::of(self.context, self.place.unit).values(self.context, self.place.unit);
         let mut seen: Vec<&str> = Vec::new();
         let mut found: Vec<(bool, &str, String)> = Vec::new();
         for (_, name) in bound {

@@ -6,9 +6,10 @@ use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId};
 
 use crate::db::{self, Configurations};
 
+use super::code_actions::{CodeAction, Effect};
 use super::configurations::{OnDevice, on_device};
 use super::speculative::{self, Concerned, Edit};
-use super::{CodeAction, Context, Effect, PlacedUnit, formatting};
+use super::{Context, PlacedUnit, formatting};
 
 /// Numbers of one configuration that are tried, and smaller values of each.
 const MOST_NUMBERS: usize = 6;

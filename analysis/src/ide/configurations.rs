@@ -15,7 +15,7 @@ use crate::db::{self, Configuration, Configurations, Under, Verdict};
 use super::gpu::scenarios::{display, refused};
 use super::gpu::{self, lens};
 use super::inlay_hints::InlayHint;
-use super::{Context, PlacedUnit, code_lens, formatting};
+use super::{Context, PlacedUnit, code_lens, formatting, languages};
 
 /// What the configurations of one kernel come to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -105,7 +105,7 @@ pub(crate) fn configurations(context: &Context<'_>) -> Vec<KernelConfigurations>
 
 pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<KernelConfigurations> {
     let table = db::configurations_of(context.db, placed.unit).as_ref()?;
-    let declared = context.declared(placed.unit).into_iter().next()?;
+    let declared = languages::declared(context, placed.unit).into_iter().next()?;
     let names = differing(table);
     let view = |row: &Configuration, selected: bool, possible: bool| ConfigurationView {
         values: names.iter().map(|name| (name.clone(), value_of(&row.scenario, name).unwrap_or_default())).collect(),

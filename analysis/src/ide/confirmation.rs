@@ -18,7 +18,7 @@ use super::code_actions::{CodeAction, Effect};
 use super::diagnostics::Diagnostic;
 use super::language::{KernelView, Memory};
 use super::plan_view::TilePlan;
-use super::{Context, PlacedUnit, configurations};
+use super::{Context, PlacedUnit, configurations, languages};
 
 /// What to ask of one kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl Confirmation {
 pub(crate) fn questions(context: &Context<'_>) -> Vec<KernelQuestion> {
     let mut all = Vec::new();
     for placed in context.units() {
-        for kernel in context.all_kernels(placed.unit) {
+        for kernel in languages::all_kernels(context, placed.unit) {
             all.push(KernelQuestion {
                 kernel: context.qualified_name(placed.unit, kernel.name()),
                 line: context.line(placed.range(kernel.name_origin()).start),
@@ -183,7 +183,7 @@ pub(crate) fn all_questions(context: &Context<'_>, of: KernelsAsked) -> Vec<Plac
     let mut all = Vec::new();
     for placed in context.units() {
         let kernel = TextRange::new(placed.start, placed.start + placed.len);
-        for view in context.all_kernels(placed.unit) {
+        for view in languages::all_kernels(context, placed.unit) {
             let asked = |question, is_shown| {
                 let name = context.qualified_name(placed.unit, view.name());
                 PlacedQuestion { question, name, kernel, is_shown }
@@ -245,7 +245,7 @@ pub(crate) fn confirmations(context: &Context<'_>) -> Vec<Confirmation> {
     }
     let mut all = Vec::new();
     for placed in context.units() {
-        let kernels = context.all_kernels(placed.unit);
+        let kernels = languages::all_kernels(context, placed.unit);
         all.extend(kernels.iter().filter_map(|kernel| of_kernel(context, &placed, &**kernel)));
     }
     all
@@ -304,7 +304,7 @@ pub(super) fn words(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Strin
     if context.file.answers(context.db).is_empty() {
         return Vec::new();
     }
-    let kernels = context.all_kernels(placed.unit);
+    let kernels = languages::all_kernels(context, placed.unit);
     let mut all: Vec<String> = Vec::new();
     for kernel in &kernels {
         let words = of_kernel(context, placed, &**kernel).map(|confirmation| match &confirmation.verdict {
@@ -319,7 +319,7 @@ pub(super) fn words(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Strin
 /// Asks the compiler, and tells others what it does otherwise.
 pub(super) fn actions(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
     let mut actions = Vec::new();
-    for kernel in context.all_kernels(placed.unit) {
+    for kernel in languages::all_kernels(context, placed.unit) {
         let name = placed.range(kernel.name_origin());
         if context.config().confirm != Confirm::Never && (name.intersects(range) || name.touches(range.start)) {
             let effect = Effect::Confirm(range.start);

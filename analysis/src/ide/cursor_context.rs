@@ -1,26 +1,12 @@
 //! Where in a kernel a position is, in code that may be half typed: its dialect, and the names that are being written.
 
-use tilefit_python::vocabulary::Word;
 use tilefit_syntax::cursor::Cursor;
 use tilefit_syntax::{BlockKind, TextRange};
 
 use crate::db::{self, Unit};
 
-use super::{Context, language};
-
-/// A language by its names, which are known before a kernel can be read.
-pub(crate) struct Dialect {
-    /// Whether a decorator of that name makes a kernel of a function.
-    pub(crate) is_decorator: fn(&dyn salsa::Database, db::SourceFile, &[&str]) -> bool,
-    /// A dotted name under the usual names of its modules; `None` where it is none of the language's.
-    pub(crate) canonical: fn(&dyn salsa::Database, db::SourceFile, &[&str]) -> Option<String>,
-    /// What it has besides operations.
-    pub(crate) words: &'static [Word],
-    /// What it is called in every file, and the module that this is, where its compiler depends on that.
-    pub(crate) root: Option<(&'static str, &'static str)>,
-    /// Its functions take tiles, with element types of `pl`, where parameters do not say otherwise.
-    pub(crate) has_tiles: bool,
-}
+use super::language::Dialect;
+use super::{Context, languages};
 
 /// A position inside of a kernel, or of a function that may hold kernels.
 pub(super) struct CursorContext<'db> {
@@ -82,7 +68,7 @@ pub(super) fn dialect(db: &dyn salsa::Database, file: db::SourceFile, text: &str
     let mut decorators = header.split('@').skip(1);
     decorators.find_map(|decorator| {
         let path: Vec<&str> = dotted_name(decorator).split('.').collect();
-        language::dialects().find(|dialect| (dialect.is_decorator)(db, file, &path))
+        languages::dialects().find(|dialect| (dialect.is_decorator)(db, file, &path))
     })
 }
 

@@ -16,7 +16,7 @@ use tilefit_syntax::unparsed::{self, Problem, Unparsed};
 use crate::db::{self, Dumped, FileId, Outcome, Planned, Unit};
 use crate::names::{UnknownName, Usage};
 
-use super::{Context, PlacedUnit, confirmation};
+use super::{Context, PlacedUnit, confirmation, languages};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -84,7 +84,7 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
     }
     for placed in context.units() {
         let mut here = of_kernels(context, &placed);
-        for kernel in context.all_kernels(placed.unit) {
+        for kernel in languages::all_kernels(context, placed.unit) {
             here.extend(confirmation::diagnostics(context, &placed, &*kernel));
             open.extend_from_slice(kernel.open());
         }
@@ -106,7 +106,7 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
 }
 
 fn of_kernels(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
-    context.all_kernels(placed.unit).iter().flat_map(|kernel| kernel.diagnostics(context, placed)).collect()
+    languages::all_kernels(context, placed.unit).iter().flat_map(|kernel| kernel.diagnostics(context, placed)).collect()
 }
 
 /// Where it is not known what a unit says, or the compiler refuses it for what it says.
@@ -284,7 +284,8 @@ fn add_slips(here: &mut Vec<Diagnostic>, context: &Context<'_>, placed: &PlacedU
     let slips = echoes::Slips { unparsed: &unparsed, unknown };
     let echoes = echoes::Echoes::of(db::syntax(context.db, placed.unit), &placed.spans, text, slips);
     // What is said at the name of a kernel is said of all of it.
-    let names: Vec<TextRange> = context.declared(placed.unit).iter().map(|kernel| placed.range(kernel.at)).collect();
+    let names: Vec<TextRange> =
+        languages::declared(context, placed.unit).iter().map(|kernel| placed.range(kernel.at)).collect();
     let follows = |said: &Diagnostic| match said.code {
         Code::SyntaxError => false,
         Code::NotModelled => names.contains(&said.range) || echoes.has(within(said.range)),

@@ -4,7 +4,7 @@ use tilefit_pypto::memory::{Order, Plan};
 pub use tilefit_python::finding::bytes;
 use tilefit_python::finding::rounded;
 
-use super::language::{Extent, Places, Site};
+use super::extent::{Extent, Places, Site};
 use super::{Context, PlacedUnit};
 
 /// `16.5 KiB`, `0.2 KiB`: one unit in all of a line. Rounded up, so that nothing that is over a limit looks as if it fitted.

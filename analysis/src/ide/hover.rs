@@ -3,21 +3,11 @@
 use tilefit_pypto::target::Space;
 use tilefit_python::element::Dtype;
 use tilefit_syntax::TextRange;
-use tilefit_syntax::ast::Expr;
 
-use crate::db;
-
-use super::completion;
 use super::cursor_context::CursorContext;
+use super::language::Hover;
 use super::level::Level;
-use super::{Context, PlacedUnit, confirmation, inserted_tiles};
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hover {
-    /// Bytes.
-    pub range: TextRange,
-    pub markdown: String,
-}
+use super::{Context, completion, confirmation, inserted_tiles, languages};
 
 pub(crate) fn hover(context: &Context<'_>, offset: usize) -> Option<Hover> {
     of_name(context, offset).or_else(|| of_word(context, offset))
@@ -70,33 +60,17 @@ fn constant(context: &Context<'_>, place: &CursorContext<'_>, path: &str) -> Opt
 
 fn of_name(context: &Context<'_>, offset: usize) -> Option<Hover> {
     let placed = context.units_in(TextRange::empty(offset)).find(|p| p.start <= offset && offset <= p.start + p.len)?;
-    let mut hover = context.language(placed.unit).hover(context, &placed, offset)?;
+    let mut hover = languages::of(context, placed.unit).hover(context, &placed, offset)?;
     for words in confirmation::words(context, &placed) {
         hover.markdown = format!("{}\n\n{words}", hover.markdown.trim_end());
     }
     Some(hover)
 }
 
-/// The name expression around a byte offset.
-pub(super) fn name_at<'db>(
-    context: &Context<'db>,
-    placed: &PlacedUnit<'db>,
-    offset: usize,
-) -> Option<(TextRange, &'db str)> {
-    let ast = db::syntax(context.db, placed.unit);
-    ast.exprs().find_map(|(id, expr)| match expr {
-        Expr::Name(name) => {
-            let range = placed.spans.expr(id).shifted(placed.start);
-            range.touches(offset).then_some((range, name.as_str()))
-        }
-        _ => None,
-    })
-}
-
 /// Where what shares memory with the tile or buffer at a byte offset is defined, itself included.
 pub(super) fn sharing(context: &Context<'_>, offset: usize) -> Vec<TextRange> {
     let mut around = context.units_in(TextRange::empty(offset));
-    let found = around.find_map(|placed| context.language(placed.unit).sharing(context, &placed, offset));
+    let found = around.find_map(|placed| languages::of(context, placed.unit).sharing(context, &placed, offset));
     found.unwrap_or_default()
 }
 

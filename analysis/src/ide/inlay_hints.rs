@@ -7,8 +7,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use tilefit_syntax::TextRange;
 
-use super::language::{Extent, Hinted, KernelView, Placement};
-use super::{Context, PlacedUnit, configurations, formatting, sync_hints};
+use super::extent::Extent;
+use super::language::{Hinted, KernelView, Placement};
+use super::{Context, PlacedUnit, configurations, formatting, languages, sync_hints};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlayHint {
@@ -60,7 +61,7 @@ pub(crate) fn inlay_hints(context: &Context<'_>, range: TextRange) -> Vec<InlayH
         if !config.inlay_hints {
             continue;
         }
-        for (nth, kernel) in context.kernels(placed.unit).enumerate() {
+        for (nth, kernel) in languages::kernels(context, placed.unit).enumerate() {
             add_kernel(&mut hints, &placed, (nth, &*kernel), range);
         }
     }
@@ -101,7 +102,7 @@ fn label(hinted: &Hinted<'_>, extent: &Extent) -> [String; 3] {
 /// The details of the hint of a tile or buffer at a byte offset. Under other settings there may be another one by now.
 pub(crate) fn hint_details(context: &Context<'_>, offset: usize, key: HintKey) -> Option<HintDetails> {
     let placed = context.units_in(TextRange::empty(offset)).find(|p| p.start <= offset && offset <= p.start + p.len)?;
-    let kernel = context.kernels(placed.unit).nth(key.kernel)?;
+    let kernel = languages::kernels(context, placed.unit).nth(key.kernel)?;
     let hinted = kernel.hinted().into_iter().nth(key.nth)?;
     let extent = hinted.placement.extent.filter(|_| placed.range(hinted.placement.at).end == offset)?;
     let [before, address, after] = label(&hinted, &extent);

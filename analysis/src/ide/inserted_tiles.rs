@@ -11,7 +11,7 @@ use tilefit_pypto::ops::OpId;
 use tilefit_pypto::target::Space;
 use tilefit_python::finding::Origin;
 
-use super::language::{Extent, Places, Site};
+use super::extent::{Extent, Places, Site};
 use super::{formatting, pypto};
 
 /// Tiles in one list; the rest are counted.

@@ -6,42 +6,21 @@
 use std::ops::Range;
 
 use tilefit_pypto::memory::OpenSearch;
-use tilefit_pypto::vocabulary;
 use tilefit_python::finding::Origin;
 use tilefit_python::finding::Status;
 use tilefit_python::vocabulary::Word;
 use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
-use crate::db::{Dumped, Unit};
+use crate::db::{self, Dumped, Unit};
 use crate::project::Config;
 
-use super::cursor_context::Dialect;
+use super::code_actions::CodeAction;
 use super::diagnostics::Diagnostic;
+use super::extent::Extent;
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
-use super::pypto::Pypto;
-use super::triton::{GLUON, TLX, TRITON};
-use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
-
-/// A unit is of the first language that claims it. PyPTO is last, for it takes what is left: its scopes, printed kernels and functions
-/// for the host have nothing in common by which to claim them.
-const LANGUAGES: [&dyn Language; 4] = [&TLX, &GLUON, &TRITON, &Pypto];
-
-pub(crate) fn of(context: &Context<'_>, unit: Unit<'_>) -> &'static dyn Language {
-    let claims = |language: &&dyn Language| language.claims(context, unit);
-    LANGUAGES.into_iter().find(claims).unwrap_or(&Pypto)
-}
-
-pub(super) fn dialects() -> impl Iterator<Item = &'static Dialect> {
-    LANGUAGES.into_iter().map(Language::dialect)
-}
-
-/// The row of a name in the vocabularies of all languages.
-pub(super) fn word(path: &str) -> Option<&'static Word> {
-    let words = || dialects().flat_map(|dialect| dialect.words);
-    vocabulary::word(path).or_else(|| words().find(|word| word.path == path))
-}
+use super::{Context, PlacedUnit};
 
 pub(crate) trait Language: Sync {
     /// What is known of the language where its code is half typed.
@@ -88,9 +67,34 @@ pub(crate) trait Language: Sync {
     fn constructs(&self) -> Vec<super::tests::growth::Construct>;
 }
 
-#[cfg(test)]
-pub(super) fn all() -> impl Iterator<Item = &'static dyn Language> {
-    LANGUAGES.into_iter()
+/// A language by its names, which are known before a kernel can be read.
+pub(crate) struct Dialect {
+    /// Whether a decorator of that name makes a kernel of a function.
+    pub(crate) is_decorator: fn(&dyn salsa::Database, db::SourceFile, &[&str]) -> bool,
+    /// A dotted name under the usual names of its modules; `None` where it is none of the language's.
+    pub(crate) canonical: fn(&dyn salsa::Database, db::SourceFile, &[&str]) -> Option<String>,
+    /// What it has besides operations.
+    pub(crate) words: &'static [Word],
+    /// What it is called in every file, and the module that this is, where its compiler depends on that.
+    pub(crate) root: Option<(&'static str, &'static str)>,
+    /// Its functions take tiles, with element types of `pl`, where parameters do not say otherwise.
+    pub(crate) has_tiles: bool,
+}
+
+/// What is known of a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hover {
+    /// Bytes.
+    pub range: TextRange,
+    pub markdown: String,
+}
+
+/// A kernel after each step of its compiler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoweredIr {
+    /// `Program.kernel`
+    pub kernel: String,
+    pub text: String,
 }
 
 /// A kernel by its name.
@@ -263,68 +267,4 @@ pub(crate) struct Described {
     pub(crate) markdown: String,
     /// Where that is bound which had the memory before.
     pub(crate) before: Option<TextRange>,
-}
-
-/// Where memory lies, and how much it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Extent {
-    pub(crate) site: Site,
-    /// In [`unit`](Extent::unit).
-    pub(crate) size: u64,
-    /// `bytes` or `columns`.
-    pub(crate) unit: &'static str,
-    /// Copies of one tile that it is for, side by side.
-    pub(crate) times: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Site {
-    /// In a memory space, of which the compiler gives out the addresses; what is not known is `None`.
-    Memory {
-        space: Option<&'static str>,
-        address: Option<u64>,
-        /// The offset from the address is chosen while the kernel runs.
-        at_run_time: bool,
-    },
-    /// In a memory space, several times: a loop's body that the compiler copies has a tile in each copy.
-    Copies { space: Option<&'static str>, places: Places },
-    /// In an allocation that others are in too.
-    Within { offset: u64 },
-    /// An allocation by itself.
-    Allocation,
-    /// Nothing uses it, so that the compiler leaves it out.
-    Unused,
-}
-
-/// The addresses of copies, of which at least two differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Places {
-    pub(crate) copies: usize,
-    /// Different ones, in the order of the copies: all of them where there are no more than fit here.
-    pub(crate) first: [u64; Places::FEW],
-    pub(crate) different: usize,
-    /// The lowest and the highest one.
-    pub(crate) lowest: u64,
-    pub(crate) highest: u64,
-}
-
-impl Places {
-    /// More are told as a range.
-    pub(crate) const FEW: usize = 3;
-
-    /// `None` without two that differ.
-    pub(crate) fn of(addresses: impl Iterator<Item = u64>) -> Option<Places> {
-        let mut different: Vec<u64> = Vec::new();
-        let mut copies = 0;
-        for address in addresses {
-            copies += 1;
-            if !different.contains(&address) {
-                different.push(address);
-            }
-        }
-        let (&lowest, &highest) = (different.iter().min()?, different.iter().max()?);
-        let mut first = [0; Places::FEW];
-        first.iter_mut().zip(&different).for_each(|(slot, &address)| *slot = address);
-        (different.len() > 1).then_some(Places { copies, first, different: different.len(), lowest, highest })
-    }
 }

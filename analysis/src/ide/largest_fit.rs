@@ -19,9 +19,10 @@ pub use judged::{MemoryUse, Verdict};
 
 use crate::db;
 
+use super::code_actions::{CodeAction, Effect, Fix};
 use super::diagnostics::{Diagnostic, configured};
 use super::speculative::{self, Concerned, Trials};
-use super::{CodeAction, Context, Effect, Fix, formatting};
+use super::{Context, formatting, languages};
 
 use candidates::{Divisions, Form};
 use judged::{Outcome, TENSOR_MEMORY};
@@ -100,8 +101,8 @@ pub(crate) fn largest_fit(context: &Context<'_>, offset: usize, patience: Patien
     let has_tiles = blocks.iter().any(|&block| {
         let start = context.document().blocks()[block].start;
         let placed = Concerned::Block(start).units(context);
-        let has_kernels = |it: &super::PlacedUnit<'_>| !context.all_kernels(it.unit).is_empty();
-        placed.iter().any(|it| has_kernels(it) && context.language(it.unit).dialect().has_tiles)
+        let has_kernels = |it: &super::PlacedUnit<'_>| !languages::all_kernels(context, it.unit).is_empty();
+        placed.iter().any(|it| has_kernels(it) && languages::of(context, it.unit).dialect().has_tiles)
     });
     let form = Form::of(constant.name.as_deref(), constant.value, has_tiles);
     let divisions = divisions(context, &constant, &blocks);
@@ -371,7 +372,7 @@ const LONGEST_TEXT: usize = 1 << 20;
 /// What is said of a kernel that does not fit.
 fn exceeded(context: &Context<'_>, kernel: &str) -> Option<Diagnostic> {
     context.units().find_map(|placed| {
-        let views = context.all_kernels(placed.unit);
+        let views = languages::all_kernels(context, placed.unit);
         let view = views.iter().find(|view| context.qualified_name(placed.unit, view.name()) == kernel)?;
         let mut said = view.diagnostics(context, &placed).into_iter();
         let mut diagnostic = said.find(|said| said.code == Code::CapacityExceeded)?;

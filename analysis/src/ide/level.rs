@@ -5,9 +5,9 @@ use tilefit_syntax::tokens::{TokenKind, tokens};
 
 use crate::db;
 
-use super::Context;
 use super::cursor_context::CursorContext;
 use super::language::ValueKind;
+use super::{Context, languages};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
@@ -29,7 +29,7 @@ impl Level {
     pub(super) fn at(context: &Context<'_>, place: &CursorContext<'_>) -> Level {
         let ast = db::syntax(context.db, place.unit);
         let spans = &db::parsed(context.db, place.unit).spans;
-        let values = context.language(place.unit).values(context, place.unit);
+        let values = languages::of(context, place.unit).values(context, place.unit);
         let above = ast.stmts().filter_map(|(id, stmt)| match stmt {
             Stmt::Assign { targets, .. } if spans.stmt(id).end <= place.cursor.line => {
                 Some((spans.stmt(id).start, ast.name(*targets.first()?)?))
@@ -53,7 +53,7 @@ impl Level {
             let is_whole = |next: TokenKind| matches!(next, TokenKind::Comma | TokenKind::Close(_));
             let first = tokens.first().filter(|first| first.kind == TokenKind::Name)?;
             tokens.get(1).is_none_or(|next| is_whole(next.kind)).then_some(())?;
-            let values = context.language(place.unit).values(context, place.unit)?;
+            let values = languages::of(context, place.unit).values(context, place.unit)?;
             Level::of(values(&line[first.range.start..first.range.end])?.kind)
         };
         by_operand().unwrap_or_else(|| Level::at(context, place))

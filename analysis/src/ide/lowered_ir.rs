@@ -2,13 +2,8 @@
 
 use tilefit_syntax::TextRange;
 
-use super::{Context, PlacedUnit};
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoweredIr {
-    pub kernel: String,
-    pub text: String,
-}
+use super::language::LoweredIr;
+use super::{Context, PlacedUnit, languages};
 
 pub(crate) fn lowered_ir(context: &Context<'_>) -> Vec<LoweredIr> {
     context.units().filter_map(|placed| of_block(context, &placed)).map(|(_, ir)| ir).collect()
@@ -19,5 +14,5 @@ pub(crate) fn lowered_ir_at(context: &Context<'_>, offset: usize) -> Option<Lowe
 }
 
 fn of_block(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)> {
-    context.language(placed.unit).lowered_ir(context, placed)
+    languages::of(context, placed.unit).lowered_ir(context, placed)
 }

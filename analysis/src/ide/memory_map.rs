@@ -20,7 +20,7 @@ use crate::project::Config;
 use super::confirmation::{self, Confirmation};
 use super::formatting::{amount, exact_amount, over, range, rounded_amount, shape};
 use super::language::KernelView;
-use super::{Context, PlacedUnit};
+use super::{Context, PlacedUnit, languages};
 
 /// Addresses run across, and the rows of [`steps`](MemoryMap::steps) down. `At` is how a place in the source is told: bytes here, an LSP range on the wire.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -250,8 +250,8 @@ fn around(context: &Context<'_>, offset: usize, config: &Config) -> Option<Vec<M
 /// The maps of a block, each with the range of its kernel.
 fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>, config: &Config) -> Vec<(TextRange, MemoryMap)> {
     let kernels = match config == context.config() {
-        true => context.all_kernels(placed.unit),
-        false => context.language(placed.unit).kernels_under(context, placed.unit, config),
+        true => languages::all_kernels(context, placed.unit),
+        false => languages::of(context, placed.unit).kernels_under(context, placed.unit, config),
     };
     let planned = kernels.iter().filter(|kernel| kernel.is_planned());
     planned.map(|kernel| (placed.range(kernel.origin()), of_kernel(context, placed, &**kernel))).collect()

@@ -12,7 +12,7 @@ use super::confirmation::{self, Confirmation};
 use super::diagnostics::configured;
 use super::language::{Amount, KernelView, Memory};
 use super::memory_map::CopyMark;
-use super::{Context, PlacedUnit, formatting};
+use super::{Context, PlacedUnit, formatting, languages};
 
 /// One kernel; lines count from 1, sizes and addresses are bytes, `None` is what is not known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -274,7 +274,7 @@ pub(crate) fn summaries(context: &Context<'_>) -> Vec<KernelSummary> {
 fn of_each<T>(context: &Context<'_>, of_kernel: impl Fn(&PlacedUnit<'_>, &dyn KernelView) -> T) -> Vec<T> {
     let mut all = Vec::new();
     for placed in context.units() {
-        let kernels = context.all_kernels(placed.unit);
+        let kernels = languages::all_kernels(context, placed.unit);
         all.extend(kernels.iter().map(|kernel| of_kernel(&placed, &**kernel)));
     }
     all

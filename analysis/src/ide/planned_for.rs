@@ -2,7 +2,7 @@
 
 use tilefit_syntax::TextRange;
 
-use super::Context;
+use super::{Context, languages};
 
 /// A kernel, its machine, and by whose rules its memory is given out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) fn planned_for(context: &Context<'_>) -> Vec<PlannedFor> {
     let mut all: Vec<PlannedFor> = Vec::new();
     for placed in context.units() {
         let range = TextRange::new(placed.start, placed.start + placed.len);
-        for kernel in context.all_kernels(placed.unit) {
+        for kernel in languages::all_kernels(context, placed.unit) {
             let planned = PlannedFor {
                 kernel: context.qualified_name(placed.unit, kernel.name()),
                 range,

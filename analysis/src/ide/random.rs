@@ -3,10 +3,11 @@
 use proptest::prelude::*;
 use tilefit_syntax::{Document, TextRange};
 
+use super::inlay_hints::InlayHint;
+use super::{CodeLens, HintDetails, LensText};
 use crate::Analysis;
 use crate::AnalysisHost;
 use crate::FileId;
-use crate::ide::{CodeLens, HintDetails, InlayHint, LensText};
 
 const PYPTO: &str = "\
 import pypto.language as pl

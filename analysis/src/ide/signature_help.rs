@@ -8,10 +8,9 @@ use tilefit_pypto::ops::{self, OpId, OutputSpace, Preset, Shape, When};
 use tilefit_pypto::target::Target;
 use tilefit_python::vocabulary::{Word, WordKind};
 
-use super::Context;
 use super::cursor_context::CursorContext;
-use super::language;
 use super::level::Level;
+use super::{Context, languages};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
@@ -56,7 +55,7 @@ pub(super) fn of_callee(callee: &str, level: Level) -> Vec<Signature> {
     if !operations.is_empty() {
         return operations.iter().map(|meaning| of_operation(callee, *meaning)).collect();
     }
-    language::word(callee).filter(|word| word.kind == WordKind::Function).map(of_word).into_iter().collect()
+    languages::word(callee).filter(|word| word.kind == WordKind::Function).map(of_word).into_iter().collect()
 }
 
 /// An operation that a name can mean.

@@ -3,7 +3,7 @@
 use tilefit_syntax::TextRange;
 
 use super::language::{KernelView, Placement};
-use super::{Context, PlacedUnit, formatting};
+use super::{Context, PlacedUnit, formatting, languages};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
@@ -27,7 +27,7 @@ pub enum SymbolKind {
 pub(crate) fn kernel_names(context: &Context<'_>) -> Vec<(String, TextRange)> {
     let mut names = Vec::new();
     for placed in context.units() {
-        for kernel in context.declared(placed.unit) {
+        for kernel in languages::declared(context, placed.unit) {
             let name = (context.qualified_name(placed.unit, kernel.name), placed.range(kernel.at));
             if names.last() != Some(&name) {
                 names.push(name);
@@ -46,7 +46,7 @@ pub fn is_meant(name: &str, query: &str) -> bool {
 pub(crate) fn document_symbols(context: &Context<'_>) -> Vec<Symbol> {
     let mut symbols = Vec::new();
     for placed in context.units() {
-        symbols.extend(context.kernels(placed.unit).map(|kernel| of_kernel(context, &placed, &*kernel)));
+        symbols.extend(languages::kernels(context, placed.unit).map(|kernel| of_kernel(context, &placed, &*kernel)));
     }
     symbols
 }

@@ -4,8 +4,9 @@ use tilefit_pypto::codegen::Sequenced;
 use tilefit_pypto::codegen::sequence::{Instr, Order, OrderedBy};
 use tilefit_syntax::TextRange;
 
+use super::inlay_hints::InlayHint;
 use super::statements::Statements;
-use super::{Context, InlayHint, PlacedUnit};
+use super::{Context, PlacedUnit};
 use crate::db;
 
 /// More at one place are counted: copies of a loop's body share their source.

@@ -7,7 +7,7 @@ use tilefit_gpu::plan::Placed;
 use tilefit_python::finding::Origin;
 
 use crate::db::TracedKernel;
-use crate::ide::language::{Extent, Site};
+use crate::ide::extent::{Extent, Site};
 use crate::ide::{Context, PlacedUnit};
 
 use super::occupants::{is_tensor, occupied};

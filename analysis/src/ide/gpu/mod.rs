@@ -20,7 +20,8 @@ use tilefit_python::finding::Status;
 use crate::db::{TlxPart, TracedKernel};
 
 use super::diagnostics::{Diagnostic, RelatedRange};
-use super::language::{self, Amount, Extent, Placement, Site};
+use super::extent::{Extent, Site};
+use super::language::{self, Amount, Placement};
 use super::plan_view::TilePlan;
 use super::{Context, PlacedUnit, formatting};
 use occupants::{is_tensor, occupied};

@@ -8,9 +8,10 @@ use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param};
 
 use crate::db;
+use crate::ide::code_actions::{CodeAction, Effect, Fix};
 use crate::ide::diagnostics::Diagnostic;
 use crate::ide::speculative::{self, Concerned, Edit};
-use crate::ide::{CodeAction, Context, Effect, Fix, PlacedUnit, formatting, language};
+use crate::ide::{Context, PlacedUnit, formatting, language, languages};
 
 /// Numbers that are tried for one kernel, and smaller values of each.
 const MOST_NUMBERS: usize = 8;
@@ -39,7 +40,7 @@ pub(in crate::ide) fn smaller_numbers(
     placed: &PlacedUnit<'_>,
     range: TextRange,
 ) -> Vec<CodeAction> {
-    let language = context.language(placed.unit);
+    let language = languages::of(context, placed.unit);
     let is_here = |kernel: &language::View<'_>| {
         let at = placed.range(kernel.name_origin());
         at.intersects(range) || at.touches(range.start)
@@ -70,7 +71,7 @@ fn fitting(context: &Context<'_>, placed: &PlacedUnit<'_>, number: &Number) -> O
         let start = if is_moved { placed.start - edit.0.len() + edit.1.len() } else { placed.start };
         let used = |context: &Context<'_>| {
             let placed = Concerned::Block(start).units(context).into_iter().next()?;
-            let kernels = context.language(placed.unit).kernels(context, placed.unit);
+            let kernels = languages::of(context, placed.unit).kernels(context, placed.unit);
             let kernel = kernels.first()?;
             if kernel.diagnostics(context, &placed).iter().any(|it| it.severity == Severity::Error) {
                 return None;

@@ -10,7 +10,7 @@ use crate::db::{self, MemoryUsage, Verdict as OfScenario};
 use crate::ide::language::{Amount, KernelView, Memory};
 use crate::ide::plan_view::ScenarioView;
 use crate::ide::speculative::Concerned;
-use crate::ide::{Context, PlacedUnit};
+use crate::ide::{Context, PlacedUnit, languages};
 
 /// Whether every memory of the kernels fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Outcome {
             let kernels = db::source_kernels(context.db, placed.unit);
             let params = kernels.flat_map(|it| it.params.iter().map(|&param| it.var(param).ty.clone()));
             self.params.extend(params);
-            let views = context.all_kernels(placed.unit);
+            let views = languages::all_kernels(context, placed.unit);
             self.kernels.extend(views.iter().map(|view| Kernel::of(context, &placed, &**view)));
         }
         Some(())

@@ -5,7 +5,8 @@ use tilefit_pypto::memory::{Plan, PlannedTile};
 use tilefit_pypto::target::Space;
 use tilefit_python::finding::Origin;
 
-use crate::ide::language::{Extent, Placement, Places, Site};
+use crate::ide::extent::{Extent, Places, Site};
+use crate::ide::language::Placement;
 
 /// A tile, and those of the same definition that are of its kind.
 pub(super) struct Copies<'p> {

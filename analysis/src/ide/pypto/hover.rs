@@ -13,8 +13,8 @@ use tilefit_syntax::TextRange;
 use crate::db::{self, Outcome};
 
 use super::copies::Copies;
-use crate::ide::hover::name_at;
-use crate::ide::{Context, Hover, PlacedUnit, formatting, inserted_tiles};
+use crate::ide::language::Hover;
+use crate::ide::{Context, PlacedUnit, formatting, inserted_tiles};
 
 /// More things that were never compared are counted, not named.
 const FEW: usize = 3;
@@ -26,7 +26,7 @@ pub(super) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usiz
 }
 
 fn of_tile(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover> {
-    let (range, name) = name_at(context, placed, offset)?;
+    let (range, name) = context.name_at(placed, offset)?;
     let here = context.plans(placed.unit).iter().filter_map(|outcome| {
         let plan = outcome.plan()?;
         // A sketch has no header to stand on.
@@ -61,7 +61,7 @@ fn elsewhere(here: &[(&Outcome, &Plan, &PlannedTile)]) -> String {
 
 /// A tensor whose shape is known from elsewhere than its annotation.
 fn of_parameter(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover> {
-    let (range, name) = name_at(context, placed, offset)?;
+    let (range, name) = context.name_at(placed, offset)?;
     let is_param = |kernel: &Kernel| kernel.params.iter().any(|&param| kernel.var(param).name == name);
     if !db::kernels(context.db, placed.unit).iter().any(|lowered| is_param(lowered.kernel(context.db))) {
         return None;
@@ -75,7 +75,7 @@ fn of_parameter(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -
 
 /// A name of the code around a kernel, with its value and what that rests on.
 fn of_constant(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover> {
-    let (range, name) = name_at(context, placed, offset)?;
+    let (range, name) = context.name_at(placed, offset)?;
     let value = match db::module_constant(context.db, placed.unit, name)? {
         value @ (Constant::Int(_) | Constant::Float(_) | Constant::Bool(_) | Constant::Str(_) | Constant::Dtype(_)) => {
             value
@@ -91,7 +91,7 @@ fn of_constant(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) ->
 
 /// Where the tiles are defined that share memory with the one at a byte offset, itself included; `None` without a tile there.
 pub(super) fn sharing(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>> {
-    let (range, name) = name_at(context, placed, offset)?;
+    let (range, name) = context.name_at(placed, offset)?;
     context.plans(placed.unit).iter().find_map(|outcome| {
         let plan = outcome.plan()?;
         let buffer = tile_at(placed, outcome.kernel(), plan, name, range)?.buffer?;

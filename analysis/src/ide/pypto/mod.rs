@@ -27,14 +27,15 @@ use crate::confirm::Question;
 use crate::db::{self, Dumped, Outcome, Unit};
 use crate::project::Config;
 
-use super::cursor_context::Dialect;
+use super::code_actions::{self, CodeAction};
 use super::diagnostics::{self, Diagnostic};
+use super::extent::{Extent, Site};
 use super::language::{
-    self, Amount, Described, Extent, Hinted, KernelDeclaration, Language, Memory, Placement, Site, Values,
+    self, Amount, Described, Dialect, Hinted, Hover, KernelDeclaration, Language, LoweredIr, Memory, Placement, Values,
 };
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
-use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit, code_actions};
+use super::{Context, PlacedUnit};
 
 use copies::Copies;
 

@@ -6,7 +6,7 @@ use tilefit_python::work::{self, Limits};
 use tilefit_syntax::TextRange;
 
 use crate::Fixture;
-use crate::ide::language;
+use crate::ide::languages;
 use crate::ide::memory_map::Trial;
 use crate::project::Config;
 
@@ -68,7 +68,7 @@ const ORDERING: &str = "the order of instructions is found by executing a body w
 fn work_grows_as_the_text_does() {
     let mut faster = Vec::new();
     let mut report = String::new();
-    for construct in language::all().flat_map(|language| language.constructs()) {
+    for construct in languages::all().flat_map(|language| language.constructs()) {
         let size = construct.arranged.size();
         let [once, twice] = [size, 2 * size].map(|size| steps(&(construct.text)(size)));
         let growth = twice as f64 / once as f64;
@@ -87,7 +87,7 @@ fn no_size_costs_more_than_the_limits_allow() {
     // that try something.
     const STAGES: u64 = 8;
     let limits = Limits { steps: 20_000, statements: 512 };
-    for construct in language::all().flat_map(|language| language.constructs()) {
+    for construct in languages::all().flat_map(|language| language.constructs()) {
         let size = match construct.arranged {
             Arranged::Beside => 400,
             Arranged::Within => 60,

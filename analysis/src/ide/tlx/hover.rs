@@ -11,10 +11,9 @@ use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::Expr;
 
 use crate::db::{self, TlxPart, TracedKernel};
-use crate::ide::gpu;
 use crate::ide::gpu::scenarios::display;
-use crate::ide::hover::Hover;
-use crate::ide::{Context, PlacedUnit};
+use crate::ide::language::Hover;
+use crate::ide::{Context, PlacedUnit, gpu};
 
 use super::names::{self, Named, What};
 

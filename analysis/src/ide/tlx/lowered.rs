@@ -5,7 +5,8 @@ use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::ExprId;
 
 use crate::db::TlxPart;
-use crate::ide::{Context, LoweredIr, PlacedUnit};
+use crate::ide::language::LoweredIr;
+use crate::ide::{Context, PlacedUnit};
 
 /// With the range of the kernel.
 pub(in crate::ide) fn lowered_ir(

@@ -14,7 +14,8 @@ use tilefit_gpu::tlx::{Backing, BufferId, SpecId};
 
 use crate::db::{TlxPart, TracedKernel};
 
-use super::language::{Extent, Placement, Site};
+use super::extent::{Extent, Site};
+use super::language::Placement;
 use super::plan_view::{AllocationView, SpecView, TilePlan};
 use super::{Context, PlacedUnit, gpu};
 

@@ -5,7 +5,6 @@ use tilefit_gpu::tlx::{BufferId, SpecId};
 use tilefit_syntax::TextRange;
 
 use crate::db::TlxPart;
-use crate::ide::hover::name_at;
 use crate::ide::{Context, PlacedUnit};
 
 pub(super) struct Named<'a> {
@@ -28,7 +27,7 @@ pub(super) fn at<'db>(
     tlx: &TlxPart,
     offset: usize,
 ) -> Option<Named<'db>> {
-    let (range, name) = name_at(context, placed, offset)?;
+    let (range, name) = context.name_at(placed, offset)?;
     let kernel = &tlx.kernel;
     // Of several of one name: the last that is bound before, else the first.
     let latest = |candidates: Vec<(usize, TextRange)>| {

@@ -7,12 +7,10 @@ use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 
 use crate::db::{self, TracedKernel, TritonKernel};
-use crate::ide::formatting;
 use crate::ide::gpu::hover::{assumptions, occupancy, place, sharers};
 use crate::ide::gpu::{placed_at, scenarios, title};
-use crate::ide::hover::{Hover, name_at};
-use crate::ide::language::KernelView;
-use crate::ide::{Context, PlacedUnit, tlx};
+use crate::ide::language::{Hover, KernelView};
+use crate::ide::{Context, PlacedUnit, formatting, tlx};
 
 /// What is known of the kernel or the buffer whose name is at `offset`.
 pub(super) fn hover(
@@ -28,7 +26,7 @@ pub(super) fn hover(
     if let Some(tlx) = &jit.traced.tlx {
         return tlx::hover(context, placed, &jit.traced, tlx, offset);
     }
-    let (range, name) = name_at(context, placed, offset)?;
+    let (range, name) = context.name_at(placed, offset)?;
     let at = bound(&jit.traced, name)?;
     Some(Hover { range, markdown: describe(context, placed, jit, at)? })
 }

@@ -22,19 +22,17 @@ use crate::confirm::Question;
 use crate::db::{self, Dumped, ScenarioTable, TracedKernel, TritonKernel, Unit};
 use crate::project::Config;
 
-use super::code_actions::suggested_names;
-use super::cursor_context::Dialect;
+use super::code_actions::{CodeAction, suggested_names};
 use super::diagnostics::{Diagnostic, found, not_modelled};
-use super::formatting;
 use super::gpu::actions::{missing_values, scenario_comment};
 use super::gpu::{self, comments, lens, map, placements, scenarios, tile, too_much};
 use super::language::{
-    self, Described, Hinted, KernelDeclaration, KernelView, Language, Memory, Missing, Placement, Value, ValueKind,
-    Values,
+    self, Described, Dialect, Hinted, Hover, KernelDeclaration, KernelView, Language, LoweredIr, Memory, Missing,
+    Placement, Value, ValueKind, Values,
 };
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
-use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit, tlx};
+use super::{Context, PlacedUnit, formatting, tlx};
 
 /// A language of jit functions whose kernels are followed, and known by nothing else.
 pub(super) struct TritonLike {
