@@ -12,7 +12,7 @@ use tilefit_syntax::ast::Stmt;
 
 use crate::db::{self, Outcome};
 
-use super::code_actions::{CodeAction, Effect};
+use super::code_action::{CodeAction, Effect};
 use super::speculative::{self, Concerned, Edit, Said};
 use super::{Context, PlacedUnit};
 

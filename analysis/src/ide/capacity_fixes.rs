@@ -10,8 +10,9 @@ use tilefit_syntax::{BlockKind, TextRange};
 use crate::db::{self, Outcome};
 use crate::project::Config;
 
-use super::code_actions::{CodeAction, Effect, Fix};
-use super::diagnostics::{Diagnostic, configured, of_finding};
+use super::code_action::{CodeAction, Effect, Fix};
+use super::diagnostic::{Diagnostic, configured};
+use super::pypto::diagnostics::of_finding;
 use super::speculative::{self, Concerned, Edit, Said};
 use super::{Context, PlacedUnit, split};
 

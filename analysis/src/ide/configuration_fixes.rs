@@ -6,7 +6,7 @@ use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId};
 
 use crate::db::{self, Configurations};
 
-use super::code_actions::{CodeAction, Effect};
+use super::code_action::{CodeAction, Effect};
 use super::configurations::{OnDevice, on_device};
 use super::speculative::{self, Concerned, Edit};
 use super::{Context, PlacedUnit, formatting};

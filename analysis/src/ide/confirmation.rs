@@ -14,8 +14,8 @@ use crate::confirm::{
 use crate::db;
 use crate::project::Confirm;
 
-use super::code_actions::{CodeAction, Effect};
-use super::diagnostics::Diagnostic;
+use super::code_action::{CodeAction, Effect};
+use super::diagnostic::Diagnostic;
 use super::language::{KernelView, Memory};
 use super::plan_view::TilePlan;
 use super::{Context, PlacedUnit, configurations, languages};

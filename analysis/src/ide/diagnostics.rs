@@ -1,64 +1,22 @@
 //! Everything that tilefit has to say about a file.
 
 mod echoes;
-mod elsewhere;
 
-use tilefit_pypto::codegen::{Insertion, Sequenced};
-use tilefit_pypto::ir::Rejection;
-use tilefit_pypto::memory::{OpenSearch, Plan};
-use tilefit_pypto::printed::Match;
+use tilefit_pypto::codegen::Sequenced;
+use tilefit_pypto::memory::OpenSearch;
 use tilefit_python::diagnostics::{Code, Severity};
 use tilefit_python::finding::Finding;
-use tilefit_python::finding::{Note, Origin};
+use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::unparsed::{self, Problem, Unparsed};
 
-use crate::db::{self, Dumped, FileId, Outcome, Planned, Unit};
-use crate::names::{UnknownName, Usage};
+use crate::db::{self, Outcome, Planned};
+use crate::names::Usage;
 
+use super::diagnostic::{Diagnostic, RelatedRange, configured, elsewhere, found, plain};
+use super::pypto::diagnostics::asks_for_sequences;
+use super::unknown_names::unknown_names;
 use super::{Context, PlacedUnit, confirmation, languages};
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// Bytes.
-    pub range: TextRange,
-    /// Where it is written, if that is in another file: `range` is of the call that leads there.
-    pub elsewhere: Option<Elsewhere>,
-    pub code: Code,
-    pub severity: Severity,
-    pub message: String,
-    pub related: Vec<RelatedRange>,
-}
-
-/// A place in another file, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Elsewhere {
-    pub file: FileId,
-    pub range: TextRange,
-}
-
-impl std::fmt::Debug for Elsewhere {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(f, "{:?} of another file", self.range)
-    }
-}
-
-/// A further place that belongs to a diagnostic.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RelatedRange {
-    /// Bytes.
-    pub range: TextRange,
-    pub message: String,
-    /// Where it is written, as of a diagnostic.
-    pub elsewhere: Option<Elsewhere>,
-}
-
-impl RelatedRange {
-    /// In the file that the diagnostic is of.
-    pub(super) fn here(range: TextRange, message: impl Into<String>) -> RelatedRange {
-        RelatedRange { range, message: message.into(), elsewhere: None }
-    }
-}
 
 /// Everything that is said of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -133,55 +91,6 @@ fn said_once(sorted: Vec<Diagnostic>) -> Vec<Diagnostic> {
     said
 }
 
-/// Gives a diagnostic the severity in force; false where its code is turned off.
-pub(super) fn configured(context: &Context<'_>, diagnostic: &mut Diagnostic) -> bool {
-    let severity = context.config().severity_of(diagnostic.code, diagnostic.severity);
-    diagnostic.severity = severity.unwrap_or(diagnostic.severity);
-    severity.is_some()
-}
-
-/// The diagnostics of one kernel.
-pub(crate) fn of_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) -> Vec<Diagnostic> {
-    let (plan, rejections) = match outcome {
-        Outcome::Planned(planned) => (&planned.plan, planned.kernel.rejections.as_slice()),
-        Outcome::Printed(plan) => (&**plan, [].as_slice()),
-        Outcome::Failed(kernel, failure) => {
-            return vec![found(placed, &failure.finding(&kernel.name, kernel.name_origin))];
-        }
-    };
-    let calls = elsewhere::Calls { context, placed, kernel: outcome.kernel() };
-    let rejections = rejections.iter().map(|rejection| {
-        calls.written(rejected(placed, rejection), rejection.at, rejection.related.iter().map(|(at, _)| *at))
-    });
-    let notes = unmodelled(plan).map(|note| calls.written(not_modelled(placed, note), note.at, std::iter::empty()));
-    let findings = plan.findings.iter().map(|finding| of_finding(context, placed, outcome, finding));
-    rejections.chain(findings).chain(notes).collect()
-}
-
-/// What is said of a finding of a plan.
-pub(super) fn of_finding(
-    context: &Context<'_>,
-    placed: &PlacedUnit<'_>,
-    outcome: &Outcome,
-    finding: &Finding,
-) -> Diagnostic {
-    let calls = elsewhere::Calls { context, placed, kernel: outcome.kernel() };
-    calls.written(found(placed, finding), finding.at, finding.related.iter().map(|related| related.at))
-}
-
-/// Whether there is something to say of the instructions of a unit: the author wrote synchronisation, which is checked, or has
-/// to write it; or the configuration asks for what is only of interest in generated C++. Other kernels are not generated for
-/// their diagnostics.
-pub(super) fn asks_for_sequences(context: &Context<'_>, unit: Unit<'_>) -> bool {
-    let config = context.config();
-    let is_on = |code: Code| config.severity_of(code, code.severity()).is_some();
-    let is_synchronised = |outcome: &Outcome| matches!(outcome, Outcome::Planned(planned) if planned.is_synchronised);
-    is_on(Code::NoInstruction)
-        || is_on(Code::NoAddress)
-        || config.codegen.insertion == Insertion::InStatements
-        || context.plans(unit).iter().any(is_synchronised)
-}
-
 /// What the generated C++ of a kernel lacks, but for what the plan says already.
 fn of_generated(placed: &PlacedUnit<'_>, (planned, sequenced): (&Planned, &Sequenced)) -> Vec<Diagnostic> {
     let refused = planned.plan.findings.iter().filter(|finding| finding.code == Code::TileLayout);
@@ -190,43 +99,6 @@ fn of_generated(placed: &PlacedUnit<'_>, (planned, sequenced): (&Planned, &Seque
         finding.code == Code::NoInstruction && refused.iter().any(|range| range.intersects(placed.range(finding.at)))
     };
     sequenced.findings.iter().filter(|finding| !is_said(finding)).map(|finding| found(placed, finding)).collect()
-}
-
-/// Each reason once.
-pub(super) fn unmodelled(plan: &Plan) -> impl Iterator<Item = &Note> {
-    let is_first = |(i, note): &(usize, &Note)| !plan.notes[..*i].iter().any(|earlier| earlier.reason == note.reason);
-    plan.notes.iter().enumerate().filter(is_first).map(|(_, note)| note)
-}
-
-pub(super) fn not_modelled(placed: &PlacedUnit<'_>, note: &Note) -> Diagnostic {
-    plain(placed.range(note.at), Code::NotModelled, format!("not modelled: {}", note.reason))
-}
-
-pub(super) fn rejected(placed: &PlacedUnit<'_>, rejection: &Rejection) -> Diagnostic {
-    let related = rejection.related.iter();
-    Diagnostic {
-        related: related.map(|(at, message)| RelatedRange::here(placed.range(*at), message)).collect(),
-        ..plain(placed.range(rejection.at), rejection.code, rejection.message.clone())
-    }
-}
-
-pub(super) fn found(placed: &PlacedUnit<'_>, finding: &Finding) -> Diagnostic {
-    let related = finding.related.iter();
-    Diagnostic {
-        range: placed.range(finding.at),
-        elsewhere: None,
-        code: finding.code,
-        severity: finding.severity,
-        message: finding.message.clone(),
-        related: related.map(|r| RelatedRange::here(placed.range(r.at), &r.message)).collect(),
-    }
-}
-
-pub(super) fn differing(placed: &PlacedUnit<'_>, dumped: &Dumped<'_>) -> Option<Diagnostic> {
-    match &dumped.matches {
-        Match::Differs(finding) => Some(found(placed, finding)),
-        Match::Same | Match::Older => None,
-    }
 }
 
 fn oversized(bytes: usize) -> Diagnostic {
@@ -345,37 +217,6 @@ fn take_refusals(all: &mut Vec<Diagnostic>, of_name: &mut Diagnostic, places: &[
         of_name.severity = Code::Rejected.severity();
         all.retain(|said| !follows(said));
     }
-}
-
-/// The names of a unit that nothing defines, each with what is said of it.
-pub(super) fn unknown_names<'a>(
-    context: &'a Context<'_>,
-    placed: &'a PlacedUnit<'_>,
-) -> impl Iterator<Item = (&'a UnknownName, Diagnostic)> {
-    let unknown = db::unknown_names(context.db, placed.unit).iter();
-    let text = context.text_of(placed);
-    unknown.filter_map(move |unknown| {
-        let range = name_range(text, placed.spans.expr(unknown.at), unknown).shifted(placed.start);
-        let mut diagnostic = plain(range, Code::UnknownName, unknown.message());
-        configured(context, &mut diagnostic).then_some((unknown, diagnostic))
-    })
-}
-
-/// Where the name itself stands: the last part of a dotted name, or before the value of a keyword.
-fn name_range(text: &str, at: TextRange, unknown: &UnknownName) -> TextRange {
-    let len = unknown.name.len();
-    match unknown.usage {
-        Usage::Variable | Usage::Early => at,
-        Usage::Attribute(_) => TextRange::new(at.end.saturating_sub(len), at.end),
-        Usage::Keyword(_) => match text.get(..at.start).and_then(|before| before.rfind(&unknown.name)) {
-            Some(start) => TextRange::new(start, start + len),
-            None => at,
-        },
-    }
-}
-
-pub(super) fn plain(range: TextRange, code: Code, message: String) -> Diagnostic {
-    Diagnostic { range, elsewhere: None, code, severity: code.severity(), message, related: Vec::new() }
 }
 
 #[cfg(test)]

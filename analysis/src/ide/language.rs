@@ -15,8 +15,8 @@ use crate::confirm::Question;
 use crate::db::{self, Dumped, Unit};
 use crate::project::Config;
 
-use super::code_actions::CodeAction;
-use super::diagnostics::Diagnostic;
+use super::code_action::CodeAction;
+use super::diagnostic::Diagnostic;
 use super::extent::Extent;
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
@@ -56,8 +56,14 @@ pub(crate) trait Language: Sync {
     /// The values of names in a unit's kernels; `None` where they cannot be read. Nothing is planned but what the answers need.
     fn values<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>>;
 
-    /// What there is to do within a range that is known without trying anything.
-    fn actions(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction>;
+    /// What there is to do within a range that is known without trying anything. `said`: the diagnostics of the file.
+    fn actions(
+        &self,
+        context: &Context<'_>,
+        placed: &PlacedUnit<'_>,
+        range: TextRange,
+        said: &dyn Fn() -> Vec<Diagnostic>,
+    ) -> Vec<CodeAction>;
 
     /// The kernel of a unit after each step of its compiler, with its range.
     fn lowered_ir(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)>;

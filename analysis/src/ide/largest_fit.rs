@@ -19,8 +19,8 @@ pub use judged::{MemoryUse, Verdict};
 
 use crate::db;
 
-use super::code_actions::{CodeAction, Effect, Fix};
-use super::diagnostics::{Diagnostic, configured};
+use super::code_action::{CodeAction, Effect, Fix};
+use super::diagnostic::{Diagnostic, configured};
 use super::speculative::{self, Concerned, Trials};
 use super::{Context, formatting, languages};
 

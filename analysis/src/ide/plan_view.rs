@@ -9,7 +9,7 @@ use tilefit_syntax::TextRange;
 use crate::db::MemoryUsage;
 
 use super::confirmation::{self, Confirmation};
-use super::diagnostics::configured;
+use super::diagnostic::configured;
 use super::language::{Amount, KernelView, Memory};
 use super::memory_map::CopyMark;
 use super::{Context, PlacedUnit, formatting, languages};

@@ -12,7 +12,8 @@ use crate::db::imports;
 use crate::db::{self, AT_REST, Database, Plans, Searches, Settings, SourceFile, Workspace};
 use crate::project::Config;
 
-use super::{Context, PlacedUnit, diagnostics};
+use super::pypto::diagnostics;
+use super::{Context, PlacedUnit};
 
 /// Bytes of the file, and what is written there instead.
 pub(super) type Edit = (TextRange, String);

@@ -7,8 +7,8 @@ use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Expr, Stmt};
 
-use super::code_actions::{CodeAction, Effect, Fix};
-use super::diagnostics::{self, Diagnostic};
+use super::code_action::{CodeAction, Effect, Fix};
+use super::diagnostic::{self, Diagnostic, configured};
 use super::speculative::{self, Concerned};
 use super::statements::Statements;
 use super::{Context, PlacedUnit};
@@ -63,9 +63,9 @@ fn changes(
     for (_, sequenced) in context.sequences(placed.unit) {
         for (index, change) in of(sequenced) {
             let finding = &sequenced.findings[index];
-            let mut fixes = diagnostics::found(placed, finding);
+            let mut fixes = diagnostic::found(placed, finding);
             let is_meant = fixes.range.intersects(range) || fixes.range.touches(range.start);
-            if !is_meant || !diagnostics::configured(context, &mut fixes) {
+            if !is_meant || !configured(context, &mut fixes) {
                 continue;
             }
             if let Some((title, edits)) = edits(&statements, finding.at, &change) {
@@ -240,7 +240,7 @@ mod tests {
     use tilefit_python::diagnostics::{Code, Severity};
 
     use crate::Fixture;
-    use crate::ide::code_actions::{Effect, Fix};
+    use crate::ide::code_action::{Effect, Fix};
     use crate::project::Config;
 
     const CODES: [Code; 4] = [Code::UnpairedFlag, Code::WrongPipe, Code::MissingSync, Code::EventsExhausted];

@@ -3,7 +3,8 @@ use std::fmt::Write;
 use expect_test::{Expect, expect};
 use tilefit_syntax::TextRange;
 
-use super::Elsewhere;
+use crate::ide::diagnostic::Elsewhere;
+
 use crate::Fixture;
 
 const HEADER: &str = "\

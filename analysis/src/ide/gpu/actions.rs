@@ -4,8 +4,8 @@ use tilefit_gpu::scenario;
 use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 
-use crate::ide::code_actions::{CodeAction, Effect, Fix};
-use crate::ide::diagnostics::Diagnostic;
+use crate::ide::code_action::{CodeAction, Effect, Fix};
+use crate::ide::diagnostic::Diagnostic;
 use crate::ide::language::Missing;
 use crate::ide::{Context, PlacedUnit};
 

@@ -6,8 +6,8 @@ use tilefit_python::diagnostics::Code;
 use tilefit_syntax::TextRange;
 
 use crate::db;
-use crate::ide::code_actions::{CodeAction, Effect, Fix};
-use crate::ide::diagnostics::{Diagnostic, plain};
+use crate::ide::code_action::{CodeAction, Effect, Fix};
+use crate::ide::diagnostic::{Diagnostic, plain};
 use crate::ide::{Context, PlacedUnit};
 
 pub(in crate::ide) fn diagnostics(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {

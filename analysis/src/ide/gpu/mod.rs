@@ -19,7 +19,7 @@ use tilefit_python::finding::Status;
 
 use crate::db::{TlxPart, TracedKernel};
 
-use super::diagnostics::{Diagnostic, RelatedRange};
+use super::diagnostic::{Diagnostic, RelatedRange};
 use super::extent::{Extent, Site};
 use super::language::{self, Amount, Placement};
 use super::plan_view::TilePlan;

@@ -8,8 +8,8 @@ use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param};
 
 use crate::db;
-use crate::ide::code_actions::{CodeAction, Effect, Fix};
-use crate::ide::diagnostics::Diagnostic;
+use crate::ide::code_action::{CodeAction, Effect, Fix};
+use crate::ide::diagnostic::Diagnostic;
 use crate::ide::speculative::{self, Concerned, Edit};
 use crate::ide::{Context, PlacedUnit, formatting, language, languages};
 

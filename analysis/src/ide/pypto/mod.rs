@@ -1,8 +1,10 @@
 //! PyPTO kernels as the features see them, out of their plans.
 
+mod actions;
 #[cfg(test)]
 mod constructs;
 mod copies;
+pub(super) mod diagnostics;
 mod hints;
 mod hover;
 mod lens;
@@ -27,8 +29,8 @@ use crate::confirm::Question;
 use crate::db::{self, Dumped, Outcome, Unit};
 use crate::project::Config;
 
-use super::code_actions::{self, CodeAction};
-use super::diagnostics::{self, Diagnostic};
+use super::code_action::CodeAction;
+use super::diagnostic::Diagnostic;
 use super::extent::{Extent, Site};
 use super::language::{
     self, Amount, Described, Dialect, Hinted, Hover, KernelDeclaration, Language, LoweredIr, Memory, Placement, Values,
@@ -116,8 +118,14 @@ impl Language for Pypto {
         values::values(context, unit)
     }
 
-    fn actions(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
-        code_actions::of_plans(context, placed, range)
+    fn actions(
+        &self,
+        context: &Context<'_>,
+        placed: &PlacedUnit<'_>,
+        range: TextRange,
+        said: &dyn Fn() -> Vec<Diagnostic>,
+    ) -> Vec<CodeAction> {
+        actions::actions(context, placed, range, said)
     }
 
     /// Its compiler goes on in C++.

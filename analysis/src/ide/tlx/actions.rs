@@ -13,8 +13,8 @@ use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Stmt, StmtId};
 
 use crate::db::{self, TlxPart};
-use crate::ide::code_actions::{CodeAction, Effect, Fix};
-use crate::ide::diagnostics::{Diagnostic, found};
+use crate::ide::code_action::{CodeAction, Effect, Fix};
+use crate::ide::diagnostic::{Diagnostic, found};
 use crate::ide::{Context, PlacedUnit};
 
 pub(in crate::ide) fn actions(

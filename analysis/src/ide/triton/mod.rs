@@ -22,8 +22,8 @@ use crate::confirm::Question;
 use crate::db::{self, Dumped, ScenarioTable, TracedKernel, TritonKernel, Unit};
 use crate::project::Config;
 
-use super::code_actions::{CodeAction, suggested_names};
-use super::diagnostics::{Diagnostic, found, not_modelled};
+use super::code_action::CodeAction;
+use super::diagnostic::{Diagnostic, found, not_modelled};
 use super::gpu::actions::{missing_values, scenario_comment};
 use super::gpu::{self, comments, lens, map, placements, scenarios, tile, too_much};
 use super::language::{
@@ -32,6 +32,7 @@ use super::language::{
 };
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
+use super::unknown_names::suggested_names;
 use super::{Context, PlacedUnit, formatting, tlx};
 
 /// A language of jit functions whose kernels are followed, and known by nothing else.
@@ -142,7 +143,13 @@ impl Language for TritonLike {
         }))
     }
 
-    fn actions(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
+    fn actions(
+        &self,
+        context: &Context<'_>,
+        placed: &PlacedUnit<'_>,
+        range: TextRange,
+        said: &dyn Fn() -> Vec<Diagnostic>,
+    ) -> Vec<CodeAction> {
         let jit = kernel(context, placed.unit);
         let comment = jit.and_then(|jit| {
             let name = placed.range(jit.traced.name_origin);
@@ -156,7 +163,7 @@ impl Language for TritonLike {
         let mut all = tlx.map_or_else(Vec::new, |tlx| tlx::actions(context, placed, tlx, range));
         all.extend(comment);
         all.extend(comments::actions(context, placed, range));
-        all.extend(suggested_names(context, placed, range));
+        all.extend(suggested_names(context, placed, range, said));
         all
     }
 

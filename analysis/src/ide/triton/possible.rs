@@ -8,7 +8,7 @@ use tilefit_python::diagnostics::Code;
 use tilefit_python::eval::Constant;
 
 use crate::db::{self, Estimate, MemoryUsage, TritonKernel, Unit, Verdict};
-use crate::ide::diagnostics::Diagnostic;
+use crate::ide::diagnostic::Diagnostic;
 use crate::ide::gpu::lens::{self, InForce};
 use crate::ide::gpu::scenarios::display;
 use crate::ide::{Context, PlacedUnit, formatting};

@@ -10,15 +10,15 @@ use crate::ide::{Context, PlacedUnit};
 use super::{Diagnostic, Elsewhere, RelatedRange};
 
 /// The calls in whose place statements of a kernel are.
-pub(super) struct Calls<'a, 'db> {
-    pub(super) context: &'a Context<'db>,
-    pub(super) placed: &'a PlacedUnit<'db>,
-    pub(super) kernel: Option<&'a Kernel>,
+pub(in crate::ide) struct Calls<'a, 'db> {
+    pub(in crate::ide) context: &'a Context<'db>,
+    pub(in crate::ide) placed: &'a PlacedUnit<'db>,
+    pub(in crate::ide) kernel: Option<&'a Kernel>,
 }
 
 impl Calls<'_, '_> {
     /// The same, said where it is written. `related`: where its further places are.
-    pub(super) fn written(
+    pub(in crate::ide) fn written(
         &self,
         mut diagnostic: Diagnostic,
         at: Origin,
@@ -84,7 +84,7 @@ impl Calls<'_, '_> {
 }
 
 /// Several calls that lead to one place are the places of one diagnostic. In text order.
-pub(super) fn said_once(all: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(in crate::ide) fn said_once(all: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut said: Vec<Diagnostic> = Vec::with_capacity(all.len());
     for diagnostic in all {
         let is_it = |other: &&mut Diagnostic| {
