@@ -366,17 +366,17 @@ features! {
     /// Where kernels of a file do not parse.
     syntax_errors() -> Vec<tilefit_syntax::TextRange> = ide::syntax_errors::syntax_errors;
     /// What to ask the author's compiler of the kernels of a file.
-    questions() -> Vec<ide::KernelQuestion> = ide::confirmation::questions;
+    questions() -> Vec<ide::KernelQuestion> = ide::confirmations::questions;
     /// What the configurations of the kernels of a file come to, by device.
     configurations() -> Vec<ide::KernelConfigurations> = ide::configurations::configurations;
     /// What each kernel of a file is planned for.
     planned_for() -> Vec<ide::PlannedFor> = ide::planned_for::planned_for;
     /// Each once, those of the plans first.
-    all_questions(of: crate::confirm::KernelsAsked) -> Vec<ide::PlacedQuestion> = ide::confirmation::all_questions;
+    all_questions(of: crate::confirm::KernelsAsked) -> Vec<ide::PlacedQuestion> = ide::confirmations::all_questions;
     /// What there is to say of a file that has none, for whoever asks about them.
-    why_no_kernels() -> String = ide::confirmation::why_no_kernels;
+    why_no_kernels() -> String = ide::confirmations::why_no_kernels;
     /// What it said of them.
-    confirmations() -> Vec<ide::Confirmation> = ide::confirmation::confirmations;
+    confirmations() -> Vec<ide::Confirmation> = ide::confirmations::confirmations;
     /// What is known of the tile at a byte offset.
     hover(offset: usize) -> Option<ide::Hover> = ide::hover::hover;
     /// What may be typed at a byte offset.
@@ -446,11 +446,11 @@ features! {
     /// The edits of every fix of a file that is the nearest way.
     fix_all() -> Vec<(tilefit_syntax::TextRange, String)> = ide::code_actions::fix_all;
     /// Who has which bytes of each memory space, for the kernel around a byte offset.
-    memory_map(offset: usize, trial: ide::memory_map::Trial) -> Option<ide::MemoryMaps> = ide::memory_map::memory_map;
+    memory_map(offset: usize, trial: ide::memory_map::Trial) -> Option<ide::MemoryMaps> = ide::memory_maps::memory_map;
     /// The memory map of every kernel.
-    memory_maps() -> Vec<ide::MemoryMap> = ide::memory_map::memory_maps;
+    memory_maps() -> Vec<ide::MemoryMap> = ide::memory_maps::memory_maps;
     /// How full the memories of every kernel are.
-    summaries() -> Vec<ide::KernelSummary> = ide::plan_view::summaries;
+    summaries() -> Vec<ide::KernelSummary> = ide::plans::summaries;
     /// The plan of every kernel, in the form of `tilefit plan --format json`.
-    plans() -> Vec<ide::KernelPlan> = ide::plan_view::plans;
+    plans() -> Vec<ide::KernelPlan> = ide::plans::plans;
 }

@@ -7,12 +7,12 @@ use super::diagnostic::Diagnostic;
 use super::gpu::smaller::smaller_numbers;
 use super::pypto::diagnostics::asks_for_sequences;
 use super::unknown_names::suggested_names;
-use super::{Context, bind, capacity_fixes, configuration_fixes, confirmation, diagnostics, languages, sync_fixes};
+use super::{Context, bind, capacity_fixes, configuration_fixes, confirmations, diagnostics, languages, sync_fixes};
 
 pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
     let mut actions = fixes_and_views(context, range);
     for placed in context.units_in(range) {
-        actions.extend(confirmation::actions(context, &placed, range));
+        actions.extend(confirmations::actions(context, &placed, range));
         actions.extend(capacity_fixes::capacity_fixes(context, &placed, range));
         actions.extend(capacity_fixes::planners(context, &placed, range));
         actions.extend(smaller_numbers(context, &placed, range));

@@ -9,7 +9,7 @@ use tilefit_syntax::{TextRange, unparsed};
 use crate::db::{self, Dumped};
 
 use super::language::{Memory, View};
-use super::{Context, PlacedUnit, configurations, confirmation, diagnostics, formatting, languages};
+use super::{Context, PlacedUnit, configurations, confirmations, diagnostics, formatting, languages};
 
 /// A place for a lens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -249,7 +249,7 @@ fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>
             let part = |part: &View<'_>| {
                 let said = part.fill(context, placed);
                 let beside = configurations::beside(context, placed);
-                let text = said + &beside + &confirmation::mark(context, placed, &**part);
+                let text = said + &beside + &confirmations::mark(context, placed, &**part);
                 text.trim_start_matches([' ', '·']).to_owned()
             };
             parts.iter().map(part).collect::<Vec<_>>().join("  ")

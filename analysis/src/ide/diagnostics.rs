@@ -16,7 +16,7 @@ use crate::names::Usage;
 use super::diagnostic::{Diagnostic, RelatedRange, configured, elsewhere, found, plain};
 use super::pypto::diagnostics::asks_for_sequences;
 use super::unknown_names::unknown_names;
-use super::{Context, PlacedUnit, confirmation, languages};
+use super::{Context, PlacedUnit, confirmations, languages};
 
 /// Everything that is said of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -43,7 +43,7 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
     for placed in context.units() {
         let mut here = of_kernels(context, &placed);
         for kernel in languages::all_kernels(context, placed.unit) {
-            here.extend(confirmation::diagnostics(context, &placed, &*kernel));
+            here.extend(confirmations::diagnostics(context, &placed, &*kernel));
             open.extend_from_slice(kernel.open());
         }
         if asks_for_sequences(context, placed.unit) {

@@ -7,7 +7,7 @@ use tilefit_syntax::TextRange;
 use super::cursor_context::CursorContext;
 use super::language::Hover;
 use super::level::Level;
-use super::{Context, completion, confirmation, inserted_tiles, languages};
+use super::{Context, completion, confirmations, inserted_tiles, languages};
 
 pub(crate) fn hover(context: &Context<'_>, offset: usize) -> Option<Hover> {
     of_name(context, offset).or_else(|| of_word(context, offset))
@@ -61,7 +61,7 @@ fn constant(context: &Context<'_>, place: &CursorContext<'_>, path: &str) -> Opt
 fn of_name(context: &Context<'_>, offset: usize) -> Option<Hover> {
     let placed = context.units_in(TextRange::empty(offset)).find(|p| p.start <= offset && offset <= p.start + p.len)?;
     let mut hover = languages::of(context, placed.unit).hover(context, &placed, offset)?;
-    for words in confirmation::words(context, &placed) {
+    for words in confirmations::words(context, &placed) {
         hover.markdown = format!("{}\n\n{words}", hover.markdown.trim_end());
     }
     Some(hover)
