@@ -414,7 +414,7 @@ features! {
     /// What a lens says, such as the use of each memory space; `None` where it is gone.
     code_lens(lens: ide::CodeLens) -> Option<ide::LensText> = ide::code_lens::code_lens;
     /// The edit that gives the kernel around a byte offset all values that it lacks.
-    missing_values(offset: usize) -> Option<(tilefit_syntax::TextRange, String)> = ide::code_lens::missing_values;
+    missing_values(offset: usize) -> Option<(tilefit_syntax::TextRange, String)> = ide::missing_values::missing_values;
     /// What is said of the kernels of each line of a cell, both from 1: how full their memories are, else what they lack.
     in_words() -> Vec<((Option<usize>, usize), String)> = ide::code_lens::in_words;
     /// What a lens for a memory map speaks of, and whether its text is whole, where `edited` is the place of the newest edit.

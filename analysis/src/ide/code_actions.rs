@@ -4,8 +4,8 @@ use tilefit_syntax::TextRange;
 
 use super::code_action::{CodeAction, Effect};
 use super::diagnostic::Diagnostic;
-use super::gpu::smaller::smaller_numbers;
 use super::pypto::diagnostics::asks_for_sequences;
+use super::smaller_numbers::smaller_numbers;
 use super::unknown_names::suggested_names;
 use super::{Context, bind, capacity_fixes, configuration_fixes, confirmations, diagnostics, languages, sync_fixes};
 

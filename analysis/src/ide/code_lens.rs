@@ -9,7 +9,7 @@ use tilefit_syntax::{TextRange, unparsed};
 use crate::db::{self, Dumped};
 
 use super::language::{Memory, View};
-use super::{Context, PlacedUnit, configurations, confirmations, diagnostics, formatting, languages};
+use super::{Context, PlacedUnit, confirmations, diagnostics, languages, missing_values};
 
 /// A place for a lens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,10 +126,10 @@ pub(crate) fn code_lens(context: &Context<'_>, lens: CodeLens) -> Option<LensTex
             if !title.is_empty() {
                 return Some(LensText { title, command: LensCommand::ShowMemoryMap });
             }
-            if let Some(title) = missing(context, &placed, &kernels, false) {
+            if let Some(title) = missing_values::missing(context, &placed, &kernels, false) {
                 return Some(LensText { title, command: LensCommand::AddMissingValues });
             }
-            let title = obstacle(context, &placed, &kernels, false).unwrap_or_default();
+            let title = missing_values::obstacle(context, &placed, &kernels, false).unwrap_or_default();
             Some(LensText { title, command: LensCommand::ShowMemoryMap })
         }
         LensKind::GeneratedCode => {
@@ -150,27 +150,13 @@ pub(crate) fn in_words(context: &Context<'_>) -> Vec<((Option<usize>, usize), St
         for Group { range, kernels } in groups(context, &placed) {
             let kernels = languages::of(context, placed.unit).kernels_of(context, placed.unit, kernels);
             let filled = Some(fill(context, &placed, &kernels)).filter(|filled| !filled.is_empty());
-            let said = filled.or_else(|| missing(context, &placed, &kernels, true));
-            let said = said.or_else(|| obstacle(context, &placed, &kernels, true));
+            let said = filled.or_else(|| missing_values::missing(context, &placed, &kernels, true));
+            let said = said.or_else(|| missing_values::obstacle(context, &placed, &kernels, true));
             let place = (context.cell(placed.start), context.line(range.start));
             found.extend(said.map(|said| (place, said)));
         }
     }
     found
-}
-
-/// What the kernels of a unit lack, in the words of a lens.
-pub(super) fn lacking(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<String> {
-    let kernels = [languages::all_kernels(context, placed.unit)];
-    missing(context, placed, &kernels, true).or_else(|| obstacle(context, placed, &kernels, true))
-}
-
-/// The edit that gives the kernel around an offset all values that it lacks.
-pub(crate) fn missing_values(context: &Context<'_>, offset: usize) -> Option<(TextRange, String)> {
-    let placed = context.units_in(TextRange::empty(offset)).next()?;
-    let kernels = languages::of(context, placed.unit).kernels(context, placed.unit);
-    let mut asked = kernels.iter().filter(|kernel| kernel.may_matter(context, &placed));
-    asked.find_map(|kernel| kernel.missing(context, &placed)).map(|missing| missing.edit)
 }
 
 /// What a lens for a memory map speaks of, and whether that is whole; `edited` is where the newest edit was.
@@ -215,29 +201,6 @@ fn open_dump(context: &Context<'_>, dumped: &Dumped<'_>) -> LensText {
     LensText { title: title.to_owned(), command }
 }
 
-/// `to see its memory, give BLOCK_M and BLOCK_N values`; of kernels that may take next to nothing only where all are asked for.
-fn missing(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>], of_all: bool) -> Option<String> {
-    const NAMED: usize = 8;
-    let mut names: Vec<String> = Vec::new();
-    let asked = kernels.iter().flatten().filter(|kernel| of_all || kernel.may_matter(context, placed));
-    for missing in asked.filter_map(|kernel| kernel.missing(context, placed)) {
-        names.extend(missing.names);
-    }
-    let (named, more) = names.split_at(names.len().min(NAMED));
-    let plural = if names.len() == 1 { "a value" } else { "values" };
-    let listed = match more {
-        [] => formatting::listed(named),
-        more => format!("{} and {} more", named.join(", "), more.len()),
-    };
-    (!names.is_empty()).then(|| format!("to see its memory, give {listed} {plural}"))
-}
-
-/// `memory not known: …`, of kernels that no value would help.
-fn obstacle(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>], of_all: bool) -> Option<String> {
-    let mut asked = kernels.iter().flatten().filter(|kernel| of_all || kernel.may_matter(context, placed));
-    asked.find_map(|kernel| kernel.obstacle(context, placed)).map(|reason| format!("memory not known: {reason}"))
-}
-
 /// Of a kernel all memories, of many different ones those of the fullest.
 fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>]) -> String {
     let percent =
@@ -248,7 +211,7 @@ fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>
         parts => {
             let part = |part: &View<'_>| {
                 let said = part.fill(context, placed);
-                let beside = configurations::beside(context, placed);
+                let beside = other_devices(context, placed);
                 let text = said + &beside + &confirmations::mark(context, placed, &**part);
                 text.trim_start_matches([' ', '·']).to_owned()
             };
@@ -268,4 +231,24 @@ fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>
     }
     let fullest = kernels.iter().max_by_key(|parts| fullness(parts)).map_or_else(String::new, |parts| text(parts));
     format!("{} kernels, the fullest: {fullest}", kernels.len())
+}
+
+/// `; 4 do not fit sm_86` for each device that the author asks about and that does not hold all; empty otherwise.
+fn other_devices(context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
+    if context.config().devices.is_empty() {
+        return String::new();
+    }
+    let Some(table) = db::configurations_of(context.db, placed.unit) else { return String::new() };
+    let others = table.devices.iter().enumerate().skip(1).filter_map(|(nth, device)| {
+        let exceeds =
+            table.rows.iter().filter_map(|row| row.cells[nth].as_ref()).filter(|cell| cell.verdict.name() == "exceeds");
+        let count = exceeds.count();
+        match (count, table.rows.len()) {
+            (0, _) => None,
+            (_, 1) => Some(format!(" · does not fit {device}")),
+            (1, _) => Some(format!(" · 1 does not fit {device}")),
+            (count, _) => Some(format!(" · {count} do not fit {device}")),
+        }
+    });
+    others.collect()
 }

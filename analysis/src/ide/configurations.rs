@@ -14,8 +14,8 @@ use crate::db::{self, Configuration, Configurations, Under, Verdict};
 
 use super::gpu::scenarios::{display, refused};
 use super::gpu::{self, lens};
-use super::inlay_hints::InlayHint;
-use super::{Context, PlacedUnit, code_lens, formatting, languages};
+use super::inlay_hint::InlayHint;
+use super::{Context, PlacedUnit, formatting, languages, missing_values};
 
 /// What the configurations of one kernel come to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -133,7 +133,7 @@ pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<
         devices,
         summary: summary.join("; "),
         assumes: gpu::assumes(db::triton_assumed(context.db, placed.unit)),
-        lacks: is_lacking.then(|| code_lens::lacking(context, placed)).flatten(),
+        lacks: is_lacking.then(|| missing_values::lacking(context, placed)).flatten(),
         configurations,
     })
 }
@@ -334,24 +334,4 @@ const OPTIONS: [(&str, OptionOf); 3] = [
 fn value_of(scenario: &Scenario, name: &str) -> Option<String> {
     let option = OPTIONS.iter().find(|(option, _)| *option == name).and_then(|(_, of)| of(scenario));
     option.map(|number| number.to_string()).or_else(|| Some(display(&scenario.values.get(name)?.0)))
-}
-
-/// `; 4 do not fit sm_86` for each device that the author asks about and that does not hold all; empty otherwise.
-pub(super) fn beside(context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
-    if context.config().devices.is_empty() {
-        return String::new();
-    }
-    let Some(table) = db::configurations_of(context.db, placed.unit) else { return String::new() };
-    let others = table.devices.iter().enumerate().skip(1).filter_map(|(nth, device)| {
-        let exceeds =
-            table.rows.iter().filter_map(|row| row.cells[nth].as_ref()).filter(|cell| cell.verdict.name() == "exceeds");
-        let count = exceeds.count();
-        match (count, table.rows.len()) {
-            (0, _) => None,
-            (_, 1) => Some(format!(" · does not fit {device}")),
-            (1, _) => Some(format!(" · 1 does not fit {device}")),
-            (count, _) => Some(format!(" · {count} do not fit {device}")),
-        }
-    });
-    others.collect()
 }

@@ -7,7 +7,8 @@ use tilefit_syntax::TextRange;
 use super::cursor_context::CursorContext;
 use super::language::Hover;
 use super::level::Level;
-use super::{Context, completion, confirmations, inserted_tiles, languages};
+use super::pypto::inserted_tiles;
+use super::{Context, completion, confirmations, languages};
 
 pub(crate) fn hover(context: &Context<'_>, offset: usize) -> Option<Hover> {
     of_name(context, offset).or_else(|| of_word(context, offset))

@@ -4,32 +4,12 @@
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
 use tilefit_syntax::TextRange;
 
 use super::extent::Extent;
+use super::inlay_hint::{HintKey, InlayHint};
 use super::language::{Hinted, KernelView, Placement};
 use super::{Context, PlacedUnit, configurations, formatting, languages, sync_hints};
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InlayHint {
-    pub offset: usize,
-    pub label: String,
-    pub tooltip: String,
-    /// Belongs to what follows the offset, not to what stands before it.
-    pub in_front: bool,
-    /// By which its details are found; those of synchronisation have none.
-    pub key: Option<HintKey>,
-}
-
-/// What a hint is about, within its unit, as long as nothing is edited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HintKey {
-    /// Which kernel of the unit.
-    kernel: usize,
-    /// Which tile or buffer of those that have a hint.
-    nth: usize,
-}
 
 /// What there is to a hint for a reader who looks at it.
 #[derive(Debug, Clone, PartialEq, Eq)]

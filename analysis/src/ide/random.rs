@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tilefit_syntax::{Document, TextRange};
 
-use super::inlay_hints::InlayHint;
+use super::inlay_hint::InlayHint;
 use super::{CodeLens, HintDetails, LensText};
 use crate::Analysis;
 use crate::AnalysisHost;

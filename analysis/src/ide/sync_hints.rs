@@ -4,7 +4,7 @@ use tilefit_pypto::codegen::Sequenced;
 use tilefit_pypto::codegen::sequence::{Instr, Order, OrderedBy};
 use tilefit_syntax::TextRange;
 
-use super::inlay_hints::InlayHint;
+use super::inlay_hint::InlayHint;
 use super::statements::Statements;
 use super::{Context, PlacedUnit};
 use crate::db;

@@ -7,7 +7,6 @@ pub(super) mod lens;
 pub(super) mod map;
 pub(super) mod occupants;
 pub(super) mod scenarios;
-pub(super) mod smaller;
 
 use tilefit_gpu::assumed::{Assumed, Hint};
 use tilefit_gpu::device::{Arch, Compiler, out_of_resource};

@@ -8,9 +8,9 @@ use tilefit_syntax::TextRange;
 use crate::db::Outcome;
 
 use super::copies::{self, Copies};
-use super::hover;
+use super::{hover, inserted_tiles};
 use crate::ide::language::Described;
-use crate::ide::{Context, PlacedUnit, inserted_tiles};
+use crate::ide::{Context, PlacedUnit};
 
 pub(super) struct HintedTile<'p> {
     pub(super) copies: Copies<'p>,

@@ -13,8 +13,9 @@ use tilefit_syntax::TextRange;
 use crate::db::{self, Outcome};
 
 use super::copies::Copies;
+use super::inserted_tiles;
 use crate::ide::language::Hover;
-use crate::ide::{Context, PlacedUnit, formatting, inserted_tiles};
+use crate::ide::{Context, PlacedUnit, formatting};
 
 /// More things that were never compared are counted, not named.
 const FEW: usize = 3;

@@ -7,6 +7,7 @@ mod copies;
 pub(super) mod diagnostics;
 mod hints;
 mod hover;
+pub(super) mod inserted_tiles;
 mod lens;
 mod map;
 mod names;

@@ -7,11 +7,11 @@ use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param};
 
+use super::code_action::{CodeAction, Effect, Fix};
+use super::diagnostic::Diagnostic;
+use super::speculative::{self, Concerned, Edit};
+use super::{Context, PlacedUnit, formatting, language, languages};
 use crate::db;
-use crate::ide::code_action::{CodeAction, Effect, Fix};
-use crate::ide::diagnostic::Diagnostic;
-use crate::ide::speculative::{self, Concerned, Edit};
-use crate::ide::{Context, PlacedUnit, formatting, language, languages};
 
 /// Numbers that are tried for one kernel, and smaller values of each.
 const MOST_NUMBERS: usize = 8;
@@ -35,11 +35,7 @@ impl Number {
 }
 
 /// For the first diagnostic of a memory that is too small.
-pub(in crate::ide) fn smaller_numbers(
-    context: &Context<'_>,
-    placed: &PlacedUnit<'_>,
-    range: TextRange,
-) -> Vec<CodeAction> {
+pub(super) fn smaller_numbers(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
     let language = languages::of(context, placed.unit);
     let is_here = |kernel: &language::View<'_>| {
         let at = placed.range(kernel.name_origin());

@@ -11,8 +11,8 @@ use tilefit_pypto::ops::OpId;
 use tilefit_pypto::target::Space;
 use tilefit_python::finding::Origin;
 
-use super::extent::{Extent, Places, Site};
-use super::{formatting, pypto};
+use crate::ide::extent::{Extent, Places, Site};
+use crate::ide::formatting;
 
 /// Tiles in one list; the rest are counted.
 const MOST_ROWS: usize = 12;
@@ -27,7 +27,7 @@ pub(super) fn is_defined(kernel: Option<&Kernel>, plan: &Plan, tile: &PlannedTil
 }
 
 /// What the compiler makes of a statement beside the author's own tile, in Markdown; empty where that is the tile alone.
-pub(super) fn of_statement(kernel: Option<&Kernel>, plan: &Plan, statement: Origin) -> String {
+pub(in crate::ide) fn of_statement(kernel: Option<&Kernel>, plan: &Plan, statement: Origin) -> String {
     let tiling = kernel.map(|kernel| tiling(kernel, statement)).unwrap_or_default();
     tiling + &beside(plan, statement)
 }
@@ -39,7 +39,7 @@ fn beside(plan: &Plan, statement: Origin) -> String {
     let mut rows: Vec<Row> = Vec::new();
     for (tile, why) in inserted {
         let shape = tile.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        let (ty, place) = (format!("[{shape}] {}", tile.dtype), pypto::extent(tile));
+        let (ty, place) = (format!("[{shape}] {}", tile.dtype), super::extent(tile));
         let is_like = |row: &&mut Row| {
             let shares = row.names.contains(&tile.label.as_str()) || row.places.contains(&place);
             shares && row.ty == ty && row.why == why
