@@ -25,9 +25,12 @@ mod gpu;
 mod host_code;
 pub(crate) mod imports;
 mod launches;
+mod least;
 mod libraries;
 mod lists;
+mod memory_usage;
 mod names;
+mod needed;
 mod pairs;
 mod patches;
 mod possible;
@@ -52,23 +55,25 @@ pub(crate) use configurations::{
 };
 pub(crate) use dumps::{Dumped, dumped};
 pub(crate) use gpu::TracedKernel;
+pub(crate) use least::triton_least;
+pub(crate) use memory_usage::{Estimate, MemoryUsage, Verdict};
 pub(crate) use names::{unknown_names, unparsed};
+pub(crate) use needed::triton_needed;
 pub(crate) use pairs::unpaired_in;
-pub(crate) use possible::{Estimate, estimate_in_force};
+pub(crate) use possible::estimate_in_force;
 pub(crate) use pypto::{
     Outcome, Planned, callers, generated, host, host_functions, is_kernel, kernels, planned, plans, plans_under,
     sequences, source_kernel_ids, source_kernels,
 };
 pub(crate) use questions::{Under, question_under, triton_question};
 pub(crate) use reexports::imports as triton_imports;
-pub(crate) use scenario_tables::{MemoryUsage, ScenarioRow, ScenarioTable, Verdict};
+pub(crate) use scenario_tables::{ScenarioRow, ScenarioTable, triton_assumed, triton_scenario_table};
 pub(crate) use scope::value;
 pub(crate) use shapes::given as given_shapes;
 pub(crate) use shared_plans::SharedPlans;
 pub(crate) use tlx::{TlxPart, is_tlx_decorator, module_constant, tlx_name};
 pub(crate) use triton::{
-    TritonKernel, gluon_name, is_gluon_decorator, is_triton_decorator, triton_assumed, triton_dialect, triton_kernel,
-    triton_least, triton_name, triton_needed, triton_scenario_table,
+    TritonKernel, gluon_name, is_gluon_decorator, is_triton_decorator, triton_dialect, triton_kernel, triton_name,
 };
 
 #[salsa::db]

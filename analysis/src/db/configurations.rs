@@ -10,8 +10,9 @@ use tilefit_gpu::device::Arch;
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::{self, Constant};
 
-use super::possible::{self, Estimate, estimate};
-use super::scenario_tables::{MemoryUsage, usage_of_each};
+use super::memory_usage::{Estimate, MemoryUsage};
+use super::possible::{self, estimate};
+use super::scenario_tables::usage_of_each;
 use super::scenarios::{scenarios, tuner, tuning};
 use super::scope::{UnitScope, defined, statements_of};
 use super::triton::{relevant_params, triton_kernel};

@@ -1,7 +1,7 @@
 //! A kernel's memory whatever is given for what the file leaves open: each possible value is tried, where they are few.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tilefit_gpu::possible::{Range, ranges};
@@ -12,41 +12,12 @@ use tilefit_python::finding::{Example, Reason};
 use tilefit_python::work::Limits;
 
 use super::gpu::TracedKernel;
+use super::memory_usage::{Estimate, MemoryUsage, Verdict};
 use super::reexports::imports;
-use super::scenario_tables::{MemoryUsage, Verdict};
 use super::scenarios::scenarios;
 use super::scope::UnitScope;
 use super::triton::{Elements, elements_of, laid_out, laid_out_within, triton_kernel, usage};
 use super::{Unit, config, syntax};
-
-/// A kernel's memory under a scenario that may leave something open.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Estimate {
-    /// Whatever is given for it.
-    pub(crate) usage: MemoryUsage,
-    /// Each way to give it, where that makes a difference, with the kernel's memory. None that the compiler refuses.
-    pub(crate) ways: Vec<(Scenario, MemoryUsage)>,
-}
-
-impl Estimate {
-    /// The same under a scenario that differs in nothing of what memory depends on: the ways have its values of all else.
-    pub(super) fn under(&self, scenario: &Scenario, relevant: Option<&BTreeSet<String>>) -> Estimate {
-        let mut here = self.clone();
-        if let Some(relevant) = relevant {
-            for (way, _) in &mut here.ways {
-                way.values.retain(|name, _| relevant.contains(name));
-                *way = way.filled_from(scenario);
-            }
-        }
-        here
-    }
-}
-
-impl From<MemoryUsage> for Estimate {
-    fn from(usage: MemoryUsage) -> Estimate {
-        Estimate { usage, ways: Vec::new() }
-    }
-}
 
 /// Steps that the ways of all scenarios of a kernel may take together, on one device: about a twentieth of a second.
 pub(super) const STEPS: u64 = 600_000;

@@ -1,5 +1,6 @@
 //! What all scenarios of a kernel come to: each is laid out, the worst first.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
@@ -10,11 +11,12 @@ use tilefit_gpu::assumed::Assumed;
 use tilefit_gpu::device::{Arch, Compiler};
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::{Constant, OneOf};
-use tilefit_python::finding::{Note, Reason};
 use tilefit_python::work::within;
 
-use super::possible::Estimate;
+use super::memory_usage::{Estimate, MemoryUsage, Verdict, distinct};
+use super::possible::{self, estimate, estimate_in_force};
 use super::scenarios::{is_pruned, scenarios};
+use super::triton::{relevant_params, triton_kernel};
 use super::{Unit, config};
 
 /// What the scenarios of a kernel come to.
@@ -47,106 +49,6 @@ pub(crate) struct ScenarioRow {
     pub(crate) usage: MemoryUsage,
 }
 
-/// A kernel's memory under one scenario.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct MemoryUsage {
-    pub(crate) verdict: Verdict,
-    /// Bytes, at least and at most; `None` where nothing bounds it.
-    pub(crate) smem: (u64, Option<u64>),
-    /// Columns, as they are requested.
-    pub(crate) tmem: (u64, Option<u64>),
-    pub(crate) capacity: (u64, u64),
-    /// Element types that it rests on, and nothing says.
-    pub(crate) elements: Vec<Assumed>,
-    /// Why it is not one number.
-    pub(crate) reason: Option<Reason>,
-    /// What the compiler refuses of it, and where.
-    pub(crate) refusal: Option<Note>,
-}
-
-impl MemoryUsage {
-    /// On a device. `is_refused`: no compiler takes the kernel.
-    pub(super) fn on(arch: Arch, smem: (u64, Option<u64>), tmem: (u64, Option<u64>), is_refused: bool) -> MemoryUsage {
-        let capacity = (arch.smem(), arch.tmem());
-        let verdict = if is_refused { Verdict::Refused } else { verdict(smem, tmem, capacity) };
-        MemoryUsage { verdict, smem, tmem, capacity, elements: Vec::new(), reason: None, refusal: None }
-    }
-
-    pub(crate) fn is_exact(&self) -> bool {
-        self.smem.1 == Some(self.smem.0) && self.tmem.1 == Some(self.tmem.0)
-    }
-
-    /// Whether it is at most something in each memory, or refused.
-    pub(super) fn is_bounded(&self) -> bool {
-        self.smem.1.is_some() && self.tmem.1.is_some() || self.verdict == Verdict::Refused
-    }
-
-    /// What it is where it may be either of two, of which neither is refused.
-    pub(super) fn or(self, other: &MemoryUsage) -> MemoryUsage {
-        let either = |one: (u64, Option<u64>), other: (u64, Option<u64>)| {
-            (one.0.min(other.0), one.1.zip(other.1).map(|(one, other)| one.max(other)))
-        };
-        let (smem, tmem) = (either(self.smem, other.smem), either(self.tmem, other.tmem));
-        let depends = (smem, tmem) != (self.smem, self.tmem) || (smem, tmem) != (other.smem, other.tmem);
-        let reason = depends.then(|| Reason::new("it depends on what is given for what the file leaves open"));
-        let both = [self.verdict, other.verdict];
-        let verdict = match verdict(smem, tmem, self.capacity) {
-            Verdict::Unknown if both.iter().any(|it| matches!(it, Verdict::Fits | Verdict::Depends)) => {
-                if both[0] == both[1] { both[0] } else { Verdict::Depends }
-            }
-            verdict => verdict,
-        };
-        let reason = reason.or(self.reason).or(other.reason.clone());
-        let elements = distinct([&self.elements, &other.elements]);
-        MemoryUsage { verdict, smem, tmem, capacity: self.capacity, elements, reason, refusal: None }
-    }
-}
-
-/// Assumptions, each once.
-pub(super) fn distinct<'a>(all: impl IntoIterator<Item = &'a Vec<Assumed>>) -> Vec<Assumed> {
-    let mut found: Vec<Assumed> = Vec::new();
-    for assumed in all.into_iter().flatten() {
-        if !found.contains(assumed) {
-            found.push(assumed.clone());
-        }
-    }
-    found
-}
-
-fn verdict(smem: (u64, Option<u64>), tmem: (u64, Option<u64>), (bytes, columns): (u64, u64)) -> Verdict {
-    match (smem.1, tmem.1) {
-        _ if smem.0 > bytes || tmem.0 > columns => Verdict::Exceeds,
-        (Some(smem), Some(tmem)) if smem <= bytes && tmem <= columns => Verdict::Fits,
-        _ => Verdict::Unknown,
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Fits,
-    Exceeds,
-    /// A `static_assert` is not satisfied, or the compiler refuses it for something else.
-    Refused,
-    /// It fits with some of what may be given for what the file leaves open; with the rest it does not, or that is not known.
-    Depends,
-    /// Sizes are missing.
-    Unknown,
-}
-
-impl Verdict {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Verdict::Fits => "fits",
-            Verdict::Exceeds => "exceeds",
-            Verdict::Refused => "refused",
-            Verdict::Depends => "depends",
-            Verdict::Unknown => "unknown",
-        }
-    }
-}
-
-/// A survey may take this many times the steps of one kernel.
-pub(super) const SURVEYED_FOR_ONE: u64 = 4;
 /// Scenarios that a table has rows for. All are counted.
 const MOST_ROWS: usize = 64;
 
@@ -263,4 +165,27 @@ impl<'a> Footing<'a> {
         let (arguments, possible) = (&scenario.arguments, &scenario.possible);
         Footing { values, arguments, arch, compiler, options, divisible, possible }
     }
+}
+
+/// Nothing where there are fewer than two scenarios.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn triton_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
+    let kernel = triton_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
+    let left = Cell::new(possible::STEPS);
+    let relevant = relevant_params(db, unit, kernel.dialect);
+    survey(db, unit, kernel.selected, relevant.as_ref(), &|scenario| {
+        estimate(db, unit, kernel.dialect, scenario, &left)
+    })
+}
+
+/// What nothing says of a kernel and any of its numbers rests on: those of the plan, and of the tables of what else there is.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn triton_assumed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Assumed> {
+    let Some(kernel) = triton_kernel(db, unit) else { return Vec::new() };
+    let table = triton_scenario_table(db, unit).as_ref().filter(|table| table.fits.1 > 0);
+    // What is possible is spoken of where no configuration is known.
+    let possible = if table.is_none() { estimate_in_force(db, unit).as_ref() } else { None };
+    let of_table = table.map(|table| &table.elements);
+    let of_possible = possible.map(|estimate| &estimate.usage.elements);
+    distinct([&kernel.traced.assumed].into_iter().chain(of_table).chain(of_possible))
 }

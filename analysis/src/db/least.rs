@@ -1,0 +1,56 @@
+//! The least that a kernel takes, whatever the options are that its plan assumes.
+
+use tilefit_gpu::assumed::Assumed;
+use tilefit_gpu::scenario::Scenario;
+
+use super::gpu::TracedKernel;
+use super::memory_usage::MemoryUsage;
+use super::scenarios::scenarios;
+use super::triton::{elements_of, laid_out, triton_kernel, usage};
+use super::{Unit, possible};
+
+/// The least bytes and columns that a kernel takes whatever the options are that its plan assumes; `None` where that is not known.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn triton_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<(u64, u64)> {
+    let kernel = triton_kernel(db, unit).as_ref()?;
+    let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
+    let usual = elements_of(&kernel.traced);
+    let usage = |scenario: &Scenario| Some(usage(&laid_out(db, unit, kernel.dialect, scenario, &usual)?));
+    least(&scenario, &kernel.traced, &usage)
+}
+
+/// Stages of which one more than one may overlap a loop, and more take no less.
+const FEWEST_STAGES: [u32; 2] = [1, 2];
+
+/// The least of a kernel over the options that its plan assumes under a scenario.
+pub(super) fn least(
+    scenario: &Scenario,
+    traced: &TracedKernel,
+    usage: &dyn Fn(&Scenario) -> Option<MemoryUsage>,
+) -> Option<(u64, u64)> {
+    let mut ways = vec![scenario.clone()];
+    for assumed in &traced.assumed {
+        let with = |set: fn(&mut Scenario, u32), values: &[u32]| -> Vec<Scenario> {
+            let one = |way: &Scenario, value: u32| {
+                let mut way = way.clone();
+                set(&mut way, value);
+                way
+            };
+            ways.iter().flat_map(|way| values.iter().map(move |&value| one(way, value))).collect()
+        };
+        ways = match assumed {
+            Assumed::Device(..) => continue,
+            Assumed::Warps(_) => with(|way, warps| way.num_warps = Some(warps), &[1, 2, 4, 8, 16, 32]),
+            Assumed::Stages(_) => with(|way, stages| way.num_stages = Some(stages), &FEWEST_STAGES),
+            Assumed::Number(..) | Assumed::Elements(..) => return None,
+        };
+    }
+    if traced.steps.saturating_mul(ways.len() as u64) > possible::STEPS {
+        return None;
+    }
+    let taken = ways.iter().map(|way| usage(way).map(|it| (it.smem.0, it.tmem.0)));
+    taken.reduce(|one, other| {
+        let (one, other) = (one?, other?);
+        Some((one.0.min(other.0), one.1.min(other.1)))
+    })?
+}

@@ -1,0 +1,135 @@
+//! How much memory a kernel takes under a scenario, and whether that fits.
+
+use std::collections::BTreeSet;
+
+use tilefit_gpu::assumed::Assumed;
+use tilefit_gpu::device::Arch;
+use tilefit_gpu::scenario::Scenario;
+use tilefit_python::finding::{Note, Reason};
+
+/// A kernel's memory under one scenario.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MemoryUsage {
+    pub(crate) verdict: Verdict,
+    /// Bytes, at least and at most; `None` where nothing bounds it.
+    pub(crate) smem: (u64, Option<u64>),
+    /// Columns, as they are requested.
+    pub(crate) tmem: (u64, Option<u64>),
+    pub(crate) capacity: (u64, u64),
+    /// Element types that it rests on, and nothing says.
+    pub(crate) elements: Vec<Assumed>,
+    /// Why it is not one number.
+    pub(crate) reason: Option<Reason>,
+    /// What the compiler refuses of it, and where.
+    pub(crate) refusal: Option<Note>,
+}
+
+impl MemoryUsage {
+    /// On a device. `is_refused`: no compiler takes the kernel.
+    pub(super) fn on(arch: Arch, smem: (u64, Option<u64>), tmem: (u64, Option<u64>), is_refused: bool) -> MemoryUsage {
+        let capacity = (arch.smem(), arch.tmem());
+        let verdict = if is_refused { Verdict::Refused } else { verdict(smem, tmem, capacity) };
+        MemoryUsage { verdict, smem, tmem, capacity, elements: Vec::new(), reason: None, refusal: None }
+    }
+
+    pub(crate) fn is_exact(&self) -> bool {
+        self.smem.1 == Some(self.smem.0) && self.tmem.1 == Some(self.tmem.0)
+    }
+
+    /// Whether it is at most something in each memory, or refused.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.smem.1.is_some() && self.tmem.1.is_some() || self.verdict == Verdict::Refused
+    }
+
+    /// What it is where it may be either of two, of which neither is refused.
+    pub(super) fn or(self, other: &MemoryUsage) -> MemoryUsage {
+        let either = |one: (u64, Option<u64>), other: (u64, Option<u64>)| {
+            (one.0.min(other.0), one.1.zip(other.1).map(|(one, other)| one.max(other)))
+        };
+        let (smem, tmem) = (either(self.smem, other.smem), either(self.tmem, other.tmem));
+        let depends = (smem, tmem) != (self.smem, self.tmem) || (smem, tmem) != (other.smem, other.tmem);
+        let reason = depends.then(|| Reason::new("it depends on what is given for what the file leaves open"));
+        let both = [self.verdict, other.verdict];
+        let verdict = match verdict(smem, tmem, self.capacity) {
+            Verdict::Unknown if both.iter().any(|it| matches!(it, Verdict::Fits | Verdict::Depends)) => {
+                if both[0] == both[1] { both[0] } else { Verdict::Depends }
+            }
+            verdict => verdict,
+        };
+        let reason = reason.or(self.reason).or(other.reason.clone());
+        let elements = distinct([&self.elements, &other.elements]);
+        MemoryUsage { verdict, smem, tmem, capacity: self.capacity, elements, reason, refusal: None }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Fits,
+    Exceeds,
+    /// A `static_assert` is not satisfied, or the compiler refuses it for something else.
+    Refused,
+    /// It fits with some of what may be given for what the file leaves open; with the rest it does not, or that is not known.
+    Depends,
+    /// Sizes are missing.
+    Unknown,
+}
+
+impl Verdict {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Verdict::Fits => "fits",
+            Verdict::Exceeds => "exceeds",
+            Verdict::Refused => "refused",
+            Verdict::Depends => "depends",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
+fn verdict(smem: (u64, Option<u64>), tmem: (u64, Option<u64>), (bytes, columns): (u64, u64)) -> Verdict {
+    match (smem.1, tmem.1) {
+        _ if smem.0 > bytes || tmem.0 > columns => Verdict::Exceeds,
+        (Some(smem), Some(tmem)) if smem <= bytes && tmem <= columns => Verdict::Fits,
+        _ => Verdict::Unknown,
+    }
+}
+
+/// Assumptions, each once.
+pub(super) fn distinct<'a>(all: impl IntoIterator<Item = &'a Vec<Assumed>>) -> Vec<Assumed> {
+    let mut found: Vec<Assumed> = Vec::new();
+    for assumed in all.into_iter().flatten() {
+        if !found.contains(assumed) {
+            found.push(assumed.clone());
+        }
+    }
+    found
+}
+
+/// A kernel's memory under a scenario that may leave something open.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Estimate {
+    /// Whatever is given for it.
+    pub(crate) usage: MemoryUsage,
+    /// Each way to give it, where that makes a difference, with the kernel's memory. None that the compiler refuses.
+    pub(crate) ways: Vec<(Scenario, MemoryUsage)>,
+}
+
+impl Estimate {
+    /// The same under a scenario that differs in nothing of what memory depends on: the ways have its values of all else.
+    pub(super) fn under(&self, scenario: &Scenario, relevant: Option<&BTreeSet<String>>) -> Estimate {
+        let mut here = self.clone();
+        if let Some(relevant) = relevant {
+            for (way, _) in &mut here.ways {
+                way.values.retain(|name, _| relevant.contains(name));
+                *way = way.filled_from(scenario);
+            }
+        }
+        here
+    }
+}
+
+impl From<MemoryUsage> for Estimate {
+    fn from(usage: MemoryUsage) -> Estimate {
+        Estimate { usage, ways: Vec::new() }
+    }
+}
