@@ -15,6 +15,7 @@ use tilefit_syntax::{BlockKey, BlockKind, BlockSource, Document, interrupt};
 use crate::confirm::Answers;
 use crate::project::Config;
 
+mod asked;
 mod assumptions;
 mod calls;
 mod configurations;
@@ -23,14 +24,19 @@ mod dumps;
 mod factories;
 mod gpu;
 mod host_code;
+pub(crate) mod importers;
 pub(crate) mod imports;
+mod jit;
+mod kinds;
 mod launches;
 mod least;
 mod libraries;
 mod lists;
 mod memory_usage;
+mod modules;
 mod names;
 mod needed;
+mod outcome;
 mod pairs;
 mod patches;
 mod possible;
@@ -38,12 +44,14 @@ mod provenance;
 mod pypto;
 mod questions;
 mod reexports;
+mod repetition;
 mod scenario_tables;
 mod scenarios;
 mod scope;
 mod shapes;
 mod shared_plans;
 mod specialisations;
+mod statements;
 #[cfg(test)]
 mod tests;
 mod tlx;
@@ -55,15 +63,16 @@ pub(crate) use configurations::{
 };
 pub(crate) use dumps::{Dumped, dumped};
 pub(crate) use gpu::TracedKernel;
+pub(crate) use kinds::{host_functions, is_kernel};
 pub(crate) use least::triton_least;
 pub(crate) use memory_usage::{Estimate, MemoryUsage, Verdict};
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use needed::triton_needed;
+pub(crate) use outcome::{Outcome, Planned};
 pub(crate) use pairs::unpaired_in;
 pub(crate) use possible::estimate_in_force;
 pub(crate) use pypto::{
-    Outcome, Planned, callers, generated, host, host_functions, is_kernel, kernels, planned, plans, plans_under,
-    sequences, source_kernel_ids, source_kernels,
+    callers, generated, host, kernels, planned, plans, plans_under, sequences, source_kernel_ids, source_kernels,
 };
 pub(crate) use questions::{Under, question_under, triton_question};
 pub(crate) use reexports::imports as triton_imports;

@@ -9,7 +9,7 @@ use tilefit_pypto::memory::Searched;
 use tilefit_syntax::Document;
 
 use crate::confirm::{Answered, Answers};
-use crate::db::{self, imports};
+use crate::db::{self, importers, imports};
 use crate::db::{AT_REST, Database, FileId, Plans, Searches, Settings, SharedPlans, SourceFile, Workspace};
 use crate::ide;
 use crate::project::Config;
@@ -232,7 +232,7 @@ impl AnalysisHost {
 
     /// Whether what is said of a file depends on the text of another.
     pub fn depends_on(&self, file: FileId, other: FileId) -> bool {
-        imports::imported(&self.db, file.0).contains(&other.0)
+        importers::imported(&self.db, file.0).contains(&other.0)
     }
 
     #[cfg(test)]
@@ -340,14 +340,14 @@ impl Analysis {
     /// What other files call the module that a file with kernels of GPUs is: those that import it may launch these kernels. Hand in the texts
     /// of some, and the values that they launch them with are known.
     pub fn launched_as(&self, file: FileId) -> Cancellable<Option<String>> {
-        let name = std::panic::AssertUnwindSafe(|| imports::launched_as(&self.db, file.0).map(str::to_owned));
+        let name = std::panic::AssertUnwindSafe(|| importers::launched_as(&self.db, file.0).map(str::to_owned));
         salsa::Cancelled::catch(name).map_err(|_| Cancelled)
     }
 
     /// The paths of the known files that a file and its imports import from, and of those that may launch its kernels.
     /// One and the same as long as there is nothing new.
     pub fn imported_paths(&self, file: FileId) -> Cancellable<Arc<Vec<String>>> {
-        let paths = || Arc::clone(imports::imported_paths(&self.db, file.0));
+        let paths = || Arc::clone(importers::imported_paths(&self.db, file.0));
         salsa::Cancelled::catch(std::panic::AssertUnwindSafe(paths)).map_err(|_| Cancelled)
     }
 }

@@ -1,17 +1,15 @@
 //! What the kernels of a unit rest on that their own text does not say. The scope that kernels are
 //! read in takes notes; what they come to is computed when it is asked for.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use tilefit_python::eval::Assumption;
 
-use tilefit_python::eval::{self, Assumption, Binding, ClassSource, Constant, Scope};
-
-use super::scope::{UnitScope, module_file, overriding, statements_of};
-use super::{Name, SourceFile, Unit, shapes, syntax};
+use super::asked::of_name;
+use super::pypto::{lowering, source_kernel_ids};
+use super::scope::UnitScope;
+use super::{Name, Unit, shapes};
 
 /// For people, one sentence each.
 #[salsa::tracked(returns(ref), cycle_result = of_itself)]
@@ -19,7 +17,7 @@ pub(crate) fn assumptions_of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<
     let mut found: BTreeSet<&Assumption> = BTreeSet::new();
     let mut sentences = Vec::new();
     let mut hosts: Vec<Unit<'db>> = vec![unit];
-    hosts.extend(super::pypto::source_kernel_ids(db, unit).iter().map(|(host, _)| *host));
+    hosts.extend(source_kernel_ids(db, unit).iter().map(|(host, _)| *host));
     hosts.dedup();
     for host in hosts {
         found.extend(of_unit(db, host));
@@ -40,7 +38,7 @@ pub(crate) fn assumptions_of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<
 /// What the kernels of a unit rest on, wherever their scopes stand.
 #[salsa::tracked(returns(ref), cycle_result = of_a_unit_itself)]
 fn of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeSet<Assumption> {
-    super::pypto::lowering(db, unit).asked.assumptions(db)
+    lowering(db, unit).asked.assumptions(db)
 }
 
 fn of_a_unit_itself<'db>(_: &'db dyn salsa::Database, _: salsa::Id, unit: Unit<'db>) -> BTreeSet<Assumption> {
@@ -58,135 +56,4 @@ pub(crate) fn assumptions_of_name(db: &dyn salsa::Database, unit: Unit<'_>, name
     let scope = UnitScope::new(db, unit);
     let found = of_name(db, unit.file(db), scope.around(), Name::new(db, name.to_owned()), 0);
     found.iter().map(Assumption::to_string).collect()
-}
-
-/// What the value of a name rests on, in the scopes around a unit.
-#[salsa::tracked(returns(clone), cycle_result = of_a_name_itself)]
-fn of_name<'db>(
-    db: &'db dyn salsa::Database,
-    file: SourceFile,
-    scope: Option<Unit<'db>>,
-    name: Name<'db>,
-    links: u32,
-) -> Arc<BTreeSet<Assumption>> {
-    // As far as evaluation itself goes: what lies further has no value that could rest on anything.
-    if links >= eval::LONGEST_CHAIN {
-        return Arc::default();
-    }
-    let text = name.text(db);
-    let asked: Rc<RefCell<Asked<'db>>> = Rc::default();
-    let mut is_bound = false;
-    for &unit in statements_of(db, file, scope) {
-        let ast = syntax(db, unit);
-        let recording = Recording::new(UnitScope { links: links + 1, ..UnitScope::new(db, unit) }, &asked);
-        match eval::binding(ast, text) {
-            // What the program assigns beside others is noted below.
-            Binding::None | Binding::Program => continue,
-            Binding::Import { level, module, original } => {
-                if let Some(imported_from) = module_file(db, file, level, Name::new(db, module.clone())) {
-                    match overriding(db, unit, imported_from, &module, &original).as_slice() {
-                        [(at, Some(value))] => {
-                            let scope = UnitScope { unit: *at, ..recording.scope };
-                            eval::evaluate(syntax(db, *at), *value, &Recording::new(scope, &asked));
-                        }
-                        _ => recording.note(imported_from, None, Name::new(db, original)),
-                    }
-                }
-            }
-            _ => {
-                eval::bound_value(ast, text, &recording);
-            }
-        }
-        is_bound = true;
-    }
-    let by_program = |unit: &Unit<'db>| eval::is_bound_by_program(syntax(db, *unit), text);
-    if is_bound && statements_of(db, file, scope).iter().any(by_program) {
-        asked.borrow_mut().assumed.insert(Assumption::Imported);
-    }
-    if let (false, Some(scope)) = (is_bound, scope) {
-        return of_name(db, file, scope.parent(db), name, links);
-    }
-    let asked = asked.take();
-    Arc::new(asked.assumptions(db))
-}
-
-fn of_a_name_itself<'db>(
-    _: &'db dyn salsa::Database,
-    _: salsa::Id,
-    _: SourceFile,
-    _: Option<Unit<'db>>,
-    _: Name<'db>,
-    _: u32,
-) -> Arc<BTreeSet<Assumption>> {
-    Arc::default()
-}
-
-/// What was asked of a scope: what the answers rest on is found out when somebody wants to know.
-#[derive(Default, PartialEq, Eq, salsa::SalsaValue)]
-pub(crate) struct Asked<'db> {
-    /// Names, each in a scope of a file, and how many were resolved on the way to it.
-    names: FxHashSet<(SourceFile, Option<Unit<'db>>, Name<'db>, u32)>,
-    assumed: BTreeSet<Assumption>,
-}
-
-impl<'db> Asked<'db> {
-    fn assumptions(&self, db: &'db dyn salsa::Database) -> BTreeSet<Assumption> {
-        let mut all = self.assumed.clone();
-        for &(file, scope, name, links) in &self.names {
-            all.extend(of_name(db, file, scope, name, links).iter().cloned());
-        }
-        all
-    }
-}
-
-/// What a unit sees, taking note of what is asked.
-pub(super) struct Recording<'db> {
-    scope: UnitScope<'db>,
-    asked: Rc<RefCell<Asked<'db>>>,
-}
-
-impl<'db> Recording<'db> {
-    pub(super) fn new(scope: UnitScope<'db>, asked: &Rc<RefCell<Asked<'db>>>) -> Self {
-        Recording { scope, asked: Rc::clone(asked) }
-    }
-
-    fn in_unit(&self, unit: Unit<'db>) -> Recording<'db> {
-        Recording::new(UnitScope { unit, ..self.scope }, &self.asked)
-    }
-
-    fn note(&self, file: SourceFile, scope: Option<Unit<'db>>, name: Name<'db>) {
-        self.asked.borrow_mut().names.insert((file, scope, name, self.scope.links));
-    }
-}
-
-impl Scope for Recording<'_> {
-    fn outer(&self) -> Option<&dyn Scope> {
-        Some(&self.scope)
-    }
-
-    fn constant(&self, name: &str) -> Option<Constant> {
-        let (db, unit) = (self.scope.db, self.scope.unit);
-        self.note(unit.file(db), self.scope.around(), Name::new(db, name.to_owned()));
-        self.scope.constant(name)
-    }
-
-    fn defining_scope(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
-        Some(Box::new(self.in_unit(self.scope.defining_unit(function)?)))
-    }
-
-    fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
-        if let Some(file) = self.scope.file_of_module(module) {
-            self.note(file, None, Name::new(self.scope.db, member.to_owned()));
-        }
-        self.scope.module_member(module, member)
-    }
-
-    fn assume(&self, assumption: Assumption) {
-        self.asked.borrow_mut().assumed.insert(assumption);
-    }
-
-    fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
-        let (source, header) = self.scope.class_source(name)?;
-        Some((source, Box::new(self.in_unit(header))))
-    }
 }

@@ -14,7 +14,8 @@ use super::memory_usage::{Estimate, MemoryUsage};
 use super::possible::{self, estimate};
 use super::scenario_tables::usage_of_each;
 use super::scenarios::{scenarios, tuner, tuning};
-use super::scope::{UnitScope, defined, statements_of};
+use super::scope::UnitScope;
+use super::statements::{defined, statements_of};
 use super::triton::{relevant_params, triton_kernel};
 use super::{Unit, config, syntax};
 

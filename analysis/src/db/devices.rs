@@ -12,9 +12,9 @@ use tilefit_gpu::language;
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::Imports;
 
+use super::jit::is_jit;
 use super::reexports::imports;
-use super::scenarios::is_jit;
-use super::scope::statements_of;
+use super::statements::statements_of;
 use super::{SourceFile, Unit, config, syntax, units};
 
 /// The device of the kernels of a file of which nothing says which it is: that of the settings, else the only one that the file speaks of, else the

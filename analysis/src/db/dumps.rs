@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tilefit_pypto::memory::Plan;
 use tilefit_pypto::printed::{self, Match};
 
-use super::pypto::{Outcome, plans};
+use super::outcome::Outcome;
+use super::pypto::plans;
 use super::{SourceFile, Unit, units};
 
 /// A kernel in a dump.

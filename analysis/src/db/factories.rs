@@ -6,7 +6,8 @@ use tilefit_python::eval::{self, Binding};
 use tilefit_syntax::ast::{self, Ast, Expr, Function, Stmt, StmtId};
 use tilefit_syntax::{BlockKind, BlockSource};
 
-use super::scope::{UnitScope, defined, made_of_itself, statements_of};
+use super::scope::{UnitScope, made_of_itself};
+use super::statements::{defined, statements_of};
 use super::{Name, SourceFile, Unit, syntax, units};
 
 /// The function that a name at the top of a file refers to, if a factory without parameters makes it.

@@ -24,9 +24,11 @@ use tilefit_python::finding::{Example, Finding, Note, Origin, Reason};
 use tilefit_python::work::{self, Limits, within};
 
 use super::devices::device_of_others;
+use super::modules::{module_called, module_file};
 use super::reexports::imports;
 use super::scenarios::{has_defaults, launch_values, may_be_given_more};
-use super::scope::{UnitScope, defined, module_called, module_file, statements_of};
+use super::scope::UnitScope;
+use super::statements::{defined, statements_of};
 use super::tlx::TlxPart;
 use super::{Name, SourceFile, Unit, config, syntax};
 

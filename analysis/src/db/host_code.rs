@@ -17,7 +17,9 @@ use tilefit_python::torch;
 use tilefit_python::work::{self, Limits, remembered, within};
 
 use super::factories::function_of_factory;
-use super::scope::{UnitScope, defined, imported_from, module_called, statements_of};
+use super::modules::{imported_from, module_called};
+use super::scope::UnitScope;
+use super::statements::{defined, statements_of};
 use super::{Name, SourceFile, Unit, limits, syntax, units};
 
 mod classes;

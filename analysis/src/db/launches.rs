@@ -17,11 +17,12 @@ use tilefit_python::torch;
 
 use super::devices::device_of_host;
 use super::host_code::{Arguments, Host, Meaning, aliases, aliases_of_module, follow, unknown};
-use super::imports::importers;
+use super::importers::importers;
+use super::jit::is_jit;
 use super::libraries::{self, Reader};
+use super::modules::{imported_from, module_called};
 use super::reexports::imports;
-use super::scenarios::is_jit;
-use super::scope::{imported_from, module_called, statements_of};
+use super::statements::statements_of;
 use super::{Name, SourceFile, Unit, syntax, units};
 
 /// A launch of a function.

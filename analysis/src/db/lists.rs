@@ -7,7 +7,9 @@ use tilefit_syntax::ast::Ast;
 
 use tilefit_python::eval::{self, Constant, Scope};
 
-use super::scope::{UnitScope, imported_from, statements_of};
+use super::modules::imported_from;
+use super::scope::UnitScope;
+use super::statements::statements_of;
 use super::{Name, SourceFile, syntax};
 
 /// What code sees that takes all that a list may hold.

@@ -12,12 +12,13 @@ use tilefit_python::finding::{Note, Origin, Reason};
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, Stmt};
 
-use super::imports;
-use super::pypto::kind;
+use super::jit::is_jit;
+use super::kinds::kind;
+use super::modules::{module_called, module_file};
 use super::reexports::imports as imports_of;
-use super::scenarios::is_jit;
-use super::scope::{UnitScope, module_called, module_file, statements_of};
-use super::{Name, SourceFile, Unit, syntax, units};
+use super::scope::UnitScope;
+use super::statements::statements_of;
+use super::{Name, SourceFile, Unit, imports, syntax, units};
 use crate::names::{self, Bound, Surroundings, UnknownName};
 
 /// The names of a unit that nothing defines: of kernels, functions with scopes that become kernels, and functions that are put in place of

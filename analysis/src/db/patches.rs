@@ -9,7 +9,9 @@ use tilefit_python::eval::{self, Constant};
 use tilefit_python::finding::Reason;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
 
-use super::scope::{UnitScope, module_called, module_file, statements_of};
+use super::modules::{module_called, module_file};
+use super::scope::UnitScope;
+use super::statements::statements_of;
 use super::{Name, SourceFile, Unit, syntax};
 
 /// When a statement at the top of a module runs, counted from the start of the program.

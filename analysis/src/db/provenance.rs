@@ -7,6 +7,7 @@ use tilefit_pypto::lower::{self, PassedArgs};
 use tilefit_pypto::ops::OpId;
 use tilefit_syntax::BlockKind;
 
+use super::kinds::kind;
 use super::{Unit, may_hold_kernels, syntax, units};
 
 #[salsa::tracked(returns(ref))]
@@ -29,7 +30,7 @@ fn callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Passed
 /// Adds to a kernel that repeats products of tensors whether each of them may be memory that every caller has made: the
 /// compiler loads such an operand before the loop, and tilefit does not follow which memory it is.
 pub(super) fn add_provenance<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kernel: &mut Kernel) {
-    if kernel.kind != KernelKind::InCore || super::pypto::kind(db, unit) != lower::Kind::Kernel(KernelKind::InCore) {
+    if kernel.kind != KernelKind::InCore || kind(db, unit) != lower::Kind::Kernel(KernelKind::InCore) {
         return;
     }
     // Asking for the callers makes the kernel depend on the text of every function beside it.

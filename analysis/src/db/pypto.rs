@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use tilefit_packing::Problem;
 use tilefit_pypto::codegen::{self, Generated, Sequenced};
-use tilefit_pypto::coverage::{self, Mark, Pass};
+use tilefit_pypto::coverage::{self, Pass};
 use tilefit_pypto::ir::Kernel;
 use tilefit_pypto::isa_rules;
 use tilefit_pypto::lower;
@@ -15,18 +15,18 @@ use tilefit_pypto::memory::{self, Effort, Plan, Searched};
 use tilefit_pypto::passes;
 use tilefit_pypto::printed::{self, Offsets, PrintedKernel};
 use tilefit_pypto::target::Machine;
-use tilefit_python::diagnostics::Severity;
 use tilefit_python::finding::Origin;
-use tilefit_python::work::{Failure, within};
-use tilefit_syntax::ast;
+use tilefit_python::work::within;
 use tilefit_syntax::{BlockKey, BlockKind};
 
-use super::assumptions::{Asked, Recording};
+use super::asked::{Asked, Recording};
+use super::kinds::{host_functions, kind};
+use super::outcome::{Outcome, Planned};
 use super::scope::UnitScope;
 use super::shared_plans::KernelPlans;
 use super::{
-    Plans, Searches, SourceFile, Unit, config, limits, may_hold_kernels, names, pairs, provenance, specialisations,
-    syntax, units,
+    Plans, Searches, SourceFile, Unit, config, limits, may_hold_kernels, names, provenance, repetition,
+    specialisations, syntax,
 };
 use crate::project::Config;
 
@@ -64,31 +64,12 @@ pub(super) fn lowering<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Lo
     let lowered = lowered.unwrap_or_else(|failure| lower::unread(ast, failure.to_string()));
     // Equal kernels are planned once, whatever makes them: all that a plan depends on has to be part of the kernel by here.
     let called = |mut kernel: Kernel| {
-        pairs::add_repetition(db, unit, &mut kernel);
+        repetition::add_repetition(db, unit, &mut kernel);
         provenance::add_provenance(db, unit, &mut kernel);
         names::add_notes(db, unit, &mut kernel);
         Lowered::new(db, kernel.name.clone(), Arc::new(kernel))
     };
     Lowering { kernels: lowered.into_iter().map(called).collect(), asked: asked.take() }
-}
-
-/// What a unit is to the compiler, as far as kernels go.
-#[salsa::tracked(returns(copy))]
-pub(super) fn kind<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> lower::Kind {
-    if unit.key(db).kind != BlockKind::Function || !may_hold_kernels(db, unit) {
-        return lower::Kind::Python;
-    }
-    let ast = syntax(db, unit);
-    let function = ast.body.iter().find_map(|&stmt| match ast.stmt(stmt) {
-        ast::Stmt::Function(function) => Some(function),
-        _ => None,
-    });
-    function.map_or(lower::Kind::Python, |function| lower::kind(ast, function))
-}
-
-/// Whether a function is a kernel itself, and not one with scopes that become kernels.
-pub(crate) fn is_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
-    matches!(kind(db, unit), lower::Kind::Kernel(_))
 }
 
 /// The functions that the kernels of a unit are scopes of, where those are others than the unit.
@@ -99,11 +80,6 @@ pub(super) fn kernel_sources<'db>(
 ) -> Arc<Vec<(Option<BlockKey>, Origin)>> {
     let source = |kernel: &Kernel| (kernel.inlined_from.clone(), kernel.origin);
     Arc::new(kernels(db, unit).iter().map(|lowered| source(lowered.kernel(db))).collect())
-}
-
-/// The functions for the host, in the order of the text.
-pub(crate) fn host_functions<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<Unit<'db>> {
-    units(db, file).iter().copied().filter(|unit| kind(db, *unit) == lower::Kind::Host).collect()
 }
 
 /// How many functions for the host call others whose scopes become kernels of theirs.
@@ -152,51 +128,6 @@ pub(crate) fn source_kernel_ids<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
 pub(crate) fn source_kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> impl Iterator<Item = &'db Kernel> {
     let kernel = move |&(host, index): &(Unit<'db>, usize)| Some(&**kernels(db, host).get(index)?.kernel(db));
     source_kernel_ids(db, unit).iter().filter_map(kernel)
-}
-
-/// A kernel with every tile made explicit, and its plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Planned {
-    pub(crate) kernel: Kernel,
-    pub(crate) plan: Plan,
-    /// What the kernel is made of, for comparisons with the compiler.
-    pub(crate) marks: Vec<Mark>,
-    /// The author wrote flags or barriers.
-    pub(crate) is_synchronised: bool,
-}
-
-impl Planned {
-    /// Whether all of it is modelled, and the compiler takes it.
-    pub(crate) fn is_complete(&self) -> bool {
-        let is_refused = self.plan.findings.iter().any(|finding| finding.severity == Severity::Error);
-        self.kernel.rejections.is_empty() && self.plan.notes.is_empty() && !is_refused
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Planned(Arc<Planned>),
-    /// Of IR that prints its own addresses.
-    Printed(Box<Plan>),
-    /// A stage has no result for this kernel.
-    Failed(Box<Kernel>, Failure),
-}
-
-impl Outcome {
-    pub(crate) fn kernel(&self) -> Option<&Kernel> {
-        match self {
-            Outcome::Planned(planned) => Some(&planned.kernel),
-            Outcome::Printed(_) | Outcome::Failed(..) => None,
-        }
-    }
-
-    pub(crate) fn plan(&self) -> Option<&Plan> {
-        match self {
-            Outcome::Planned(planned) => Some(&planned.plan),
-            Outcome::Printed(plan) => Some(plan),
-            Outcome::Failed(..) => None,
-        }
-    }
 }
 
 #[salsa::tracked(returns(ref))]

@@ -9,7 +9,7 @@ use tilefit_syntax::BlockKind;
 use tilefit_gpu::members;
 use tilefit_python::eval::{Bindings, Bound, Imports, Module};
 
-use super::scope::module_file;
+use super::modules::module_file;
 use super::{Name, SourceFile, syntax, units};
 
 /// The path of each name that the module of a file imports.

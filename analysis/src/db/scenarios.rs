@@ -16,6 +16,7 @@ use tilefit_python::eval::{self, Argument, Constant, Scope};
 use tilefit_python::finding::Reason;
 
 use super::devices::{device_of_file, device_of_kernel, device_of_others};
+use super::jit::{is_jit, jit_functions};
 use super::launches::{Launch, launches_of, leading_to, names_of_imported};
 use super::lists::Lists;
 use super::reexports::imports;
@@ -30,29 +31,6 @@ fn comments<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Strin
         return Arc::default();
     }
     Arc::new(scenario::comments(text))
-}
-
-/// The functions of `@triton.jit` and `@gluon.jit` of a file, by name.
-#[salsa::tracked(returns(ref))]
-pub(super) fn jit_functions<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Arc<BTreeMap<String, Unit<'db>>> {
-    let functions = units(db, file).iter().filter(|&&unit| is_jit(db, unit));
-    let named = functions.map(|&unit| (unit.key(db).name().to_owned(), unit));
-    Arc::new(named.collect())
-}
-
-#[salsa::tracked(returns(copy))]
-pub(super) fn is_jit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
-    if unit.key(db).kind != BlockKind::Function {
-        return false;
-    }
-    let ast = syntax(db, unit);
-    scenario::function(ast).is_some_and(|function| scenario::is_jit(ast, imports(db, unit.file(db)), function))
-}
-
-/// Whether a file has functions of Triton, TLX or Gluon.
-#[salsa::tracked(returns(copy))]
-pub(super) fn has_kernels_of_gpus(db: &dyn salsa::Database, file: SourceFile) -> bool {
-    !jit_functions(db, file).is_empty()
 }
 
 /// Calls and launches of jit functions in a unit. Those of jit functions are evaluated under their scenarios elsewhere.

@@ -6,11 +6,10 @@ use tilefit_python::work::remembered;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::ExprId;
 
-use super::libraries::Reader;
-use super::{Name, SourceFile, Unit, factories, imports, libraries, names, patches, reexports, shapes, syntax, units};
-
-/// Files that hand a name on to each other.
-pub(super) const LONGEST_WAY: u32 = 4;
+use super::libraries::{self, Reader};
+use super::modules::{module_called, module_file, module_of_name};
+use super::statements::{defined, statements_of};
+use super::{Name, SourceFile, Unit, factories, names, patches, reexports, shapes, syntax, units};
 
 /// The value of a name in the scopes around a unit, from the inside out. Class scopes are not visible from methods, as in Python.
 /// `links` is how many names were resolved on the way to this one, each for the one before; `root` the file that the program starts from,
@@ -89,74 +88,6 @@ pub(super) fn overriding<'db>(
     let statements = statements_of(db, unit.file(db), None).iter();
     let assigned = |&unit: &Unit<'db>| Some((unit, eval::assigned_member(syntax(db, unit), module, name)?));
     statements.filter_map(assigned).collect()
-}
-
-/// The file of the workspace that an import in `file` leads to.
-#[salsa::tracked(returns(copy))]
-pub(super) fn module_file<'db>(
-    db: &'db dyn salsa::Database,
-    file: SourceFile,
-    level: u32,
-    module: Name<'db>,
-) -> Option<SourceFile> {
-    imports::known(db, &imports::candidates(file.path(db), level, module.text(db)))
-}
-
-/// The file of the module that a name at the top of a file refers to.
-#[salsa::tracked(returns(copy))]
-pub(super) fn module_called<'db>(
-    db: &'db dyn salsa::Database,
-    file: SourceFile,
-    name: Name<'db>,
-) -> Option<SourceFile> {
-    let text = name.text(db);
-    let statements = statements_of(db, file, None).iter();
-    let mut files = statements.filter_map(|&unit| match eval::binding(syntax(db, unit), text) {
-        Binding::None => None,
-        // `import a.b` binds `a`, of which only `b` is said.
-        Binding::ImportModule(path) if path.starts_with(&format!("{text}.")) => Some(None),
-        Binding::ImportModule(path) => Some(module_file(db, file, 0, Name::new(db, path))),
-        Binding::Import { level, module, original } => {
-            let module = if module.is_empty() { original } else { format!("{module}.{original}") };
-            Some(module_file(db, file, level, Name::new(db, module)))
-        }
-        _ => Some(None),
-    });
-    files.next().flatten().filter(|_| files.next().is_none())
-}
-
-/// The statements that bind names of `scope`: its own blocks of statements, and its header if it is a function. A kernel that comes or
-/// goes changes none of them.
-pub(super) fn statements_of<'db>(
-    db: &'db dyn salsa::Database,
-    file: SourceFile,
-    scope: Option<Unit<'db>>,
-) -> &'db [Unit<'db>] {
-    scope.map_or_else(|| statements_of_module(db, file), |scope| statements_in(db, scope))
-}
-
-#[salsa::tracked(returns(ref))]
-pub(super) fn statements_of_module<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<Unit<'db>> {
-    let of_module = statements(db, file).iter().filter(|(scope, _)| scope.is_none());
-    of_module.map(|&(_, unit)| unit).collect()
-}
-
-#[salsa::tracked(returns(ref))]
-pub(super) fn statements_in<'db>(db: &'db dyn salsa::Database, scope: Unit<'db>) -> Vec<Unit<'db>> {
-    let of_scope = statements(db, scope.file(db)).iter().filter(|(of, _)| *of == Some(scope));
-    of_scope.map(|&(_, unit)| unit).collect()
-}
-
-/// The units that bind names, each with the scope that it binds them in.
-#[salsa::tracked(returns(ref))]
-pub(super) fn statements<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<(Option<Unit<'db>>, Unit<'db>)> {
-    let is_scope = |parent: Option<Unit<'db>>| parent.is_none_or(|it| it.key(db).kind == BlockKind::FunctionHeader);
-    let binding = units(db, file).iter().filter_map(|&unit| match unit.key(db).kind {
-        BlockKind::Statements => is_scope(unit.parent(db)).then(|| (unit.parent(db), unit)),
-        BlockKind::FunctionHeader => Some((Some(unit), unit)),
-        BlockKind::Function | BlockKind::ClassHeader => None,
-    });
-    binding.collect()
 }
 
 pub(super) fn constant_in_terms_of_itself<'db>(
@@ -264,17 +195,6 @@ impl<'db> UnitScope<'db> {
     }
 }
 
-/// The function or class of a module.
-pub(super) fn defined<'db>(
-    db: &'db dyn salsa::Database,
-    file: SourceFile,
-    name: &str,
-    kind: BlockKind,
-) -> Option<Unit<'db>> {
-    let mut candidates = units(db, file).iter().copied();
-    candidates.find(|unit| unit.parent(db).is_none() && unit.key(db).kind == kind && unit.key(db).path.as_ref() == name)
-}
-
 /// The function or class that an import at the top of a file leads to, through files that import it themselves.
 #[salsa::tracked(returns(copy), cycle_initial = made_of_itself)]
 pub(super) fn imported<'db>(
@@ -306,41 +226,6 @@ pub(super) fn made_of_itself<'db>(
     _: Option<SourceFile>,
 ) -> Option<Unit<'db>> {
     None
-}
-
-/// The file that a name of a module is imported from, and its name there.
-#[salsa::tracked(returns(clone))]
-pub(super) fn imported_from<'db>(
-    db: &'db dyn salsa::Database,
-    file: SourceFile,
-    name: Name<'db>,
-) -> Option<(SourceFile, Name<'db>)> {
-    let (mut file, mut name) = (file, name);
-    let mut found = None;
-    for _ in 0..LONGEST_WAY {
-        let statements = statements_of(db, file, None).iter();
-        let mut bindings = statements.map(|&unit| eval::binding(syntax(db, unit), name.text(db)));
-        let import = bindings.find_map(|binding| match binding {
-            Binding::Import { level, module, original } => Some((level, module, original)),
-            _ => None,
-        });
-        let Some((level, module, original)) = import else { break };
-        let Some(source) = module_file(db, file, level, Name::new(db, module)) else { break };
-        (file, name) = (source, Name::new(db, original));
-        found = Some((file, name));
-    }
-    found
-}
-
-/// The module that `import module as name` at the top of a file binds.
-#[salsa::tracked(returns(clone))]
-pub(super) fn module_of_name<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Option<String> {
-    let statements = statements_of(db, file, None).iter();
-    let mut bindings = statements.map(|&unit| eval::binding(syntax(db, unit), name.text(db)));
-    bindings.find_map(|binding| match binding {
-        Binding::ImportModule(path) => Some(path),
-        _ => None,
-    })
 }
 
 impl Scope for UnitScope<'_> {

@@ -12,7 +12,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use tilefit_pypto::ir::Kernel;
 use tilefit_pypto::memory::Searched;
 
-use super::pypto::Outcome;
+use super::outcome::Outcome;
 use crate::project::Config;
 
 /// The newest plans, which are kept for an edit that takes back the one before.

@@ -14,9 +14,12 @@ use tilefit_gpu::tlx::{self, Rules};
 use tilefit_python::eval::{Argument, Constant, Scope};
 use tilefit_python::finding::{Finding, Reason};
 
+use super::jit::{is_jit, jit_functions};
+use super::modules::module_called;
 use super::reexports::imports;
-use super::scenarios::{calls_in, is_jit, jit_functions};
-use super::scope::UnitScope;
+use super::scenarios::calls_in;
+use super::scope::{UnitScope, imported};
+use super::statements::defined;
 use super::{Name, SourceFile, Unit, syntax};
 
 /// What a kernel of TLX has more: storage alias specs, the buffers in them, and what the compiler makes of those before it gives out memory.
@@ -130,10 +133,10 @@ fn keeps_what_is_allocated<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -
 fn calls_elsewhere<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> impl Iterator<Item = ExprId> {
     let (ast, file) = (syntax(db, unit), unit.file(db));
     let callee = move |func: ExprId| match *ast.dotted(func)? {
-        [name] => super::scope::imported(db, file, Name::new(db, name.to_owned()), None),
+        [name] => imported(db, file, Name::new(db, name.to_owned()), None),
         [module, name] => {
-            let source = super::scope::module_called(db, file, Name::new(db, module.to_owned()))?;
-            super::scope::defined(db, source, name, BlockKind::Function)
+            let source = module_called(db, file, Name::new(db, module.to_owned()))?;
+            defined(db, source, name, BlockKind::Function)
         }
         _ => None,
     };

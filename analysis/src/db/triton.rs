@@ -19,10 +19,11 @@ use tilefit_python::work::{self, Limits};
 
 use super::devices::device_of_others;
 use super::gpu::{TracedKernel, traced};
+use super::jit::{is_jit, jit_functions};
 use super::launches::launches_of;
 use super::memory_usage::MemoryUsage;
 use super::reexports::imports;
-use super::scenarios::{callers, calls_in, is_jit, jit_functions, launch_values, scenarios};
+use super::scenarios::{callers, calls_in, launch_values, scenarios};
 use super::scope::UnitScope;
 use super::{SourceFile, Unit, config, syntax, tlx, units};
 

@@ -8,7 +8,7 @@ use tilefit_python::diagnostics::{Code, Severity};
 use tilefit_python::work::Limits;
 use tilefit_syntax::TextRange;
 
-use crate::db::imports;
+use crate::db::importers;
 use crate::db::{self, AT_REST, Database, Plans, Searches, Settings, SourceFile, Workspace};
 use crate::project::Config;
 
@@ -110,7 +110,7 @@ impl Trials {
         let (db, trial) = (context.db, Database::default());
         let file = |of: SourceFile| SourceFile::of(&trial, of.path(db).clone(), of.document(db).clone());
         let edited = file(context.file);
-        let needed = imports::imported(db, context.file).iter().copied().filter(|other| *other != context.file);
+        let needed = importers::imported(db, context.file).iter().copied().filter(|other| *other != context.file);
         let files = needed.map(file).chain([edited]).map(|file| (file.path(&trial).clone(), file)).collect();
         let config = Config { limits, ..context.config().clone() };
         _ = Settings::builder(config).durability(AT_REST).new(&trial);

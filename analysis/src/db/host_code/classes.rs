@@ -9,8 +9,9 @@ use tilefit_python::eval::{self, Constant};
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Arg, Ast, ExprId, Stmt, StmtId};
 
-use super::super::scope::{LONGEST_WAY, module_called, module_file};
-use super::super::{Name, SourceFile, Unit, syntax, units};
+use crate::db::modules::{LONGEST_WAY, module_called, module_file};
+use crate::db::{Name, SourceFile, Unit, syntax, units};
+
 use super::{Host, is_class, unknown};
 
 /// What attributes of classes turned out to be, each with what it is while it is found out.
