@@ -8,11 +8,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use tilefit_python::eval::{self, Assumption, Binding, ClassSource, Constant, Scope};
+use tilefit_python::work::remembered;
 
 use super::modules::module_file;
 use super::scope::{UnitScope, overriding};
 use super::statements::statements_of;
-use super::{Name, SourceFile, Unit, syntax};
+use super::{Name, SourceFile, Unit, names, syntax};
 
 /// What a unit sees, taking note of what is asked.
 pub(super) struct Recording<'db> {
@@ -47,6 +48,11 @@ impl Scope for Recording<'_> {
 
     fn defining_scope(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
         Some(Box::new(self.in_unit(self.scope.defining_unit(function)?)))
+    }
+
+    fn unknown_names(&self, function: &str) -> Vec<String> {
+        let unit = || self.scope.function_unit(function);
+        remembered(|| unit().map_or_else(Vec::new, |unit| names::described(self.scope.db, unit)))
     }
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {

@@ -82,11 +82,11 @@ impl Calls {
 
 impl<'db> Meaning<'db> for Calls {
     fn library_name(&self, host: &Host<'db, '_>, path: &[&str]) -> Option<Constant> {
-        libraries::name(&host.scope, path, Reader::Host)
+        libraries::name(host.scope.db, host.file(), path, Reader::Host)
     }
 
     fn library_call(&self, host: &Host<'db, '_>, path: &[&str], arguments: Arguments) -> Option<Constant> {
-        libraries::call(&host.scope, path, arguments, Reader::Host)
+        libraries::call(host.scope.db, host.file(), path, arguments, Reader::Host)
     }
 
     fn call(&self, host: &Host<'db, '_>, function: Unit<'db>, arguments: &[Argument]) -> Option<Constant> {

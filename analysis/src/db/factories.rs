@@ -2,44 +2,14 @@
 
 use std::sync::Arc;
 
-use tilefit_python::eval::{self, Binding};
+use tilefit_python::eval::{self, Scope};
+use tilefit_syntax::BlockSource;
 use tilefit_syntax::ast::{self, Ast, Expr, Function, Stmt, StmtId};
-use tilefit_syntax::{BlockKind, BlockSource};
 
-use super::scope::{UnitScope, made_of_itself};
-use super::statements::{defined, statements_of};
-use super::{Name, SourceFile, Unit, syntax, units};
-
-/// The function that a name at the top of a file refers to, if a factory without parameters makes it.
-#[salsa::tracked(returns(copy), cycle_result = made_of_itself)]
-pub(super) fn function_of_factory<'db>(
-    db: &'db dyn salsa::Database,
-    file: SourceFile,
-    name: Name<'db>,
-    root: Option<SourceFile>,
-) -> Option<Unit<'db>> {
-    let statements = statements_of(db, file, None).iter();
-    let mut bindings = statements.map(|&unit| (unit, eval::binding(syntax(db, unit), name.text(db))));
-    let (unit, value) = bindings.find_map(|(unit, binding)| match binding {
-        Binding::Once(value) => Some((unit, value)),
-        _ => None,
-    })?;
-    let ast = syntax(db, unit);
-    let Expr::Call { func, args } = ast.expr(value) else { return None };
-    let factory = defined(db, file, ast.name(*func).filter(|_| args.is_empty())?, BlockKind::FunctionHeader)?;
-    let scope = UnitScope { root, ..UnitScope::new(db, factory) };
-    let returned = returned(&whole(db, factory), &scope)?;
-    // Both branches of a factory may define the same name: the place among them says which one it is.
-    let mut inner = units(db, file).iter().copied().filter(|unit| {
-        let key = unit.key(db);
-        let is_function = matches!(key.kind, BlockKind::Function | BlockKind::FunctionHeader);
-        is_function && unit.parent(db) == Some(factory) && key.name() == returned.name
-    });
-    inner.nth(returned.place).filter(|unit| unit.key(db).kind == BlockKind::Function)
-}
+use super::{Unit, units};
 
 /// The syntax of a function with those inside of it, which are blocks of their own.
-fn whole(db: &dyn salsa::Database, header: Unit<'_>) -> Ast {
+pub(super) fn whole(db: &dyn salsa::Database, header: Unit<'_>) -> Ast {
     let is_part = |unit: &Unit<'_>| std::iter::successors(Some(*unit), |unit| unit.parent(db)).any(|it| it == header);
     let parts = units(db, header.file(db)).iter().filter(|unit| is_part(unit));
     let text: String = parts.map(|unit| unit.source(db).text.as_str()).collect();
@@ -48,13 +18,13 @@ fn whole(db: &dyn salsa::Database, header: Unit<'_>) -> Ast {
 }
 
 /// An inner function, by its place among those of its name.
-struct Returned {
-    name: String,
-    place: usize,
+pub(super) struct Returned {
+    pub(super) name: String,
+    pub(super) place: usize,
 }
 
 /// What a function returns that does no more than to choose among the functions that it defines.
-fn returned(ast: &Ast, scope: &UnitScope<'_>) -> Option<Returned> {
+pub(super) fn returned(ast: &Ast, scope: &dyn Scope) -> Option<Returned> {
     let [only] = ast.body.as_slice() else { return None };
     let Stmt::Function(factory) = ast.stmt(*only) else { return None };
     if !factory.params.is_empty() || !factory.decorators.is_empty() {
@@ -88,7 +58,7 @@ enum Execution {
 
 struct Running<'a> {
     ast: &'a Ast,
-    scope: &'a UnitScope<'a>,
+    scope: &'a dyn Scope,
     /// The functions that were defined so far, the last one of a name last.
     defined: Vec<StmtId>,
 }

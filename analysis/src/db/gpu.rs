@@ -21,7 +21,7 @@ use tilefit_gpu::trace::{Argument, Definition, Dialect, Environment, Home, Launc
 use tilefit_python::diagnostics::Code;
 use tilefit_python::eval::{self, Binding, Scope};
 use tilefit_python::finding::{Example, Finding, Note, Origin, Reason};
-use tilefit_python::work::{self, Limits, within};
+use tilefit_python::work::{self, Limits, remembered, within};
 
 use super::devices::device_of_others;
 use super::modules::{module_called, module_file};
@@ -30,7 +30,7 @@ use super::scenarios::{has_defaults, launch_values, may_be_given_more};
 use super::scope::UnitScope;
 use super::statements::{defined, statements_of};
 use super::tlx::TlxPart;
-use super::{Name, SourceFile, Unit, config, syntax};
+use super::{Name, SourceFile, Unit, config, names, syntax};
 
 /// The result of following a kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -262,7 +262,7 @@ fn launch<'db>(
         let scope = UnitScope::new(db, unit);
         kernel.params = params(ast, function, &scope, imports, scenario, &launch_values(db, unit));
         kernel.arch = scenario.arch;
-        kernel.notes = scope.notes(None);
+        kernel.notes = remembered(|| names::notes(db, unit));
     }
     let hardware = Hardware {
         vendor: if arch.is_amd() { Vendor::Amd } else { Vendor::Nvidia },

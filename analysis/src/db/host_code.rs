@@ -16,9 +16,8 @@ use tilefit_python::finding::Reason;
 use tilefit_python::torch;
 use tilefit_python::work::{self, Limits, remembered, within};
 
-use super::factories::function_of_factory;
 use super::modules::{imported_from, module_called};
-use super::scope::UnitScope;
+use super::scope::{UnitScope, function_of_factory};
 use super::statements::{defined, statements_of};
 use super::{Name, SourceFile, Unit, limits, syntax, units};
 
@@ -113,7 +112,7 @@ pub(super) struct Host<'db, 'f> {
 }
 
 impl<'db> Host<'db, '_> {
-    fn file(&self) -> SourceFile {
+    pub(super) fn file(&self) -> SourceFile {
         self.scope.unit.file(self.scope.db)
     }
 

@@ -265,7 +265,7 @@ struct Launches {
 impl<'db> Meaning<'db> for Launches {
     /// `torch.float16` is Triton's own type of such elements.
     fn library_name(&self, host: &Host<'db, '_>, path: &[&str]) -> Option<Constant> {
-        torch::name::<Dtype>(path).or_else(|| libraries::name(&host.scope, path, Reader::Kernel))
+        torch::name::<Dtype>(path).or_else(|| libraries::name(host.scope.db, host.file(), path, Reader::Kernel))
     }
 
     fn library_call(&self, host: &Host<'db, '_>, path: &[&str], arguments: Arguments) -> Option<Constant> {
@@ -279,7 +279,7 @@ impl<'db> Meaning<'db> for Launches {
         let value = layout
             .or_else(|| torch::call::<Dtype>(path, arguments))
             .or_else(|| host::call(path, arguments))
-            .or_else(|| libraries::call(&host.scope, path, arguments, Reader::Kernel))?;
+            .or_else(|| libraries::call(host.scope.db, host.file(), path, arguments, Reader::Kernel))?;
         match (canonical.as_deref(), value) {
             (Some("triton.next_power_of_2"), Constant::Unknown(_)) => Some(OneOf::power_of_two(host.decision()?)),
             (_, value) => Some(value),

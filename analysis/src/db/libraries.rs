@@ -1,16 +1,20 @@
 //! The languages and libraries whose names and functions have values outside of kernels, a row each.
 
+use tilefit_gpu::host::GpuTarget;
+use tilefit_gpu::{language, tlx};
 use tilefit_pypto::lower;
 use tilefit_python::element::Dtype;
 use tilefit_python::eval::{Argument, Constant};
 use tilefit_python::torch;
 
-use super::scope::UnitScope;
-use super::{scenarios, tlx};
+use super::SourceFile;
+use super::devices::{device_of_file, device_of_others};
+use super::reexports::imports;
 
-type Name = fn(&UnitScope<'_>, &[&str]) -> Option<Constant>;
+/// A name in a file.
+type Name = fn(&dyn salsa::Database, SourceFile, &[&str]) -> Option<Constant>;
 /// Asks for the arguments only of functions that it knows.
-type Call = fn(&UnitScope<'_>, &[&str], &dyn Fn() -> Vec<Argument>) -> Option<Constant>;
+type Call = fn(&dyn salsa::Database, SourceFile, &[&str], &dyn Fn() -> Vec<Argument>) -> Option<Constant>;
 
 struct Library {
     name: Name,
@@ -21,16 +25,16 @@ struct Library {
 
 /// The first that knows a name answers.
 const LIBRARIES: [Library; 4] = [
-    Library { name: scenarios::language_name, call: scenarios::language_call, on_the_host_only: false },
-    Library { name: tlx::language_name, call: tlx::language_call, on_the_host_only: false },
+    Library { name: triton_name, call: triton_call, on_the_host_only: false },
+    Library { name: tlx_name, call: tlx_call, on_the_host_only: false },
     Library {
-        name: |_, path| lower::constants::name(path),
-        call: |_, path, arguments| lower::constants::call(path, arguments),
+        name: |_, _, path| lower::constants::name(path),
+        call: |_, _, path, arguments| lower::constants::call(path, arguments),
         on_the_host_only: false,
     },
     Library {
-        name: |_, path| torch::name::<Dtype>(path),
-        call: |_, path, arguments| torch::call::<Dtype>(path, arguments),
+        name: |_, _, path| torch::name::<Dtype>(path),
+        call: |_, _, path, arguments| torch::call::<Dtype>(path, arguments),
         on_the_host_only: true,
     },
 ];
@@ -42,19 +46,55 @@ pub(super) enum Reader {
     Host,
 }
 
-pub(super) fn name(scope: &UnitScope<'_>, path: &[&str], reader: Reader) -> Option<Constant> {
-    known_to(reader).find_map(|library| (library.name)(scope, path))
+/// The value of a name in a file.
+pub(super) fn name(db: &dyn salsa::Database, file: SourceFile, path: &[&str], reader: Reader) -> Option<Constant> {
+    known_to(reader).find_map(|library| (library.name)(db, file, path))
 }
 
+/// What a call in a file gives.
 pub(super) fn call(
-    scope: &UnitScope<'_>,
+    db: &dyn salsa::Database,
+    file: SourceFile,
     path: &[&str],
     arguments: &dyn Fn() -> Vec<Argument>,
     reader: Reader,
 ) -> Option<Constant> {
-    known_to(reader).find_map(|library| (library.call)(scope, path, arguments))
+    known_to(reader).find_map(|library| (library.call)(db, file, path, arguments))
 }
 
 fn known_to(reader: Reader) -> impl Iterator<Item = &'static Library> {
     LIBRARIES.iter().filter(move |library| reader == Reader::Host || !library.on_the_host_only)
+}
+
+fn triton_name(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> Option<Constant> {
+    language::name(&language::canonical(imports(db, file), path)?)
+}
+
+fn triton_call(
+    db: &dyn salsa::Database,
+    file: SourceFile,
+    path: &[&str],
+    arguments: &dyn Fn() -> Vec<Argument>,
+) -> Option<Constant> {
+    let canonical = language::canonical(imports(db, file), path)?;
+    match canonical.as_str() {
+        "triton.runtime.driver.active.get_current_target" => {
+            let arch = device_of_file(db, file).unwrap_or_else(|| device_of_others(db, file).0);
+            Some(Constant::object(GpuTarget(arch)))
+        }
+        _ => language::call(&canonical, arguments),
+    }
+}
+
+fn tlx_name(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> Option<Constant> {
+    tlx::language::name(&tlx::language::canonical(imports(db, file), path)?)
+}
+
+fn tlx_call(
+    db: &dyn salsa::Database,
+    file: SourceFile,
+    path: &[&str],
+    arguments: &dyn Fn() -> Vec<Argument>,
+) -> Option<Constant> {
+    tlx::language::call(&tlx::language::canonical(imports(db, file), path)?, arguments)
 }

@@ -5,12 +5,10 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tilefit_python::eval::{self, Constant};
-use tilefit_python::finding::Reason;
+use tilefit_python::eval;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
 
 use super::modules::{module_called, module_file};
-use super::scope::UnitScope;
 use super::statements::statements_of;
 use super::{Name, SourceFile, Unit, syntax};
 
@@ -91,27 +89,31 @@ pub(super) fn moment<'db>(
     start(db, root).moments.get(&(unit, place)).copied()
 }
 
-/// What a member of a module is at a moment because of a patch; `None` where it is what the module itself says.
-pub(super) fn patched(
-    db: &dyn salsa::Database,
+/// What a patch puts into a member of a module.
+pub(super) struct Assigned<'db> {
+    pub(super) by: Unit<'db>,
+    pub(super) at: Moment,
+    /// `None` where it is not known whether it happens.
+    pub(super) value: Option<ExprId>,
+}
+
+/// The last patch of a member of a module before a moment; `None` where it is what the module itself says.
+pub(super) fn assigned<'db>(
+    db: &'db dyn salsa::Database,
     root: SourceFile,
     module: SourceFile,
     member: &str,
     now: Option<Moment>,
-    links: u32,
-) -> Option<Constant> {
+) -> Option<Assigned<'db>> {
     let before = |patch: &&Patch<'_>| now.is_none_or(|now| patch.at < now);
     let of_member = |patch: &&Patch<'_>| patch.module == module && patch.member == member;
     let patch = start(db, root).patches.iter().filter(of_member).rfind(before)?;
     let statement = |place: usize| syntax(db, patch.by).body.get(place).map(|&stmt| syntax(db, patch.by).stmt(stmt));
-    let Some(Stmt::Assign { value: Some(value), .. }) = patch.statement.and_then(statement) else {
-        return Some(Constant::Unknown(Reason::new(format!("`{member}` of a module is assigned under a condition"))));
+    let value = match patch.statement.and_then(statement) {
+        Some(Stmt::Assign { value, .. }) => *value,
+        _ => None,
     };
-    if links >= eval::LONGEST_CHAIN {
-        return Some(eval::too_far(member));
-    }
-    let scope = UnitScope { db, unit: patch.by, links: links + 1, root: Some(root), now: Some(patch.at) };
-    Some(eval::evaluate(syntax(db, patch.by), *value, &scope))
+    Some(Assigned { by: patch.by, at: patch.at, value })
 }
 
 /// Modules that import each other deeper than this are not followed.

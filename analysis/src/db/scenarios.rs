@@ -9,13 +9,11 @@ use rustc_hash::FxHashMap;
 use tilefit_syntax::BlockKind;
 
 use tilefit_gpu::heuristics;
-use tilefit_gpu::host::GpuTarget;
-use tilefit_gpu::language;
 use tilefit_gpu::scenario::{self, Call, Scenario, ScenarioScope, Tuner, Tuning};
-use tilefit_python::eval::{self, Argument, Constant, Scope};
+use tilefit_python::eval::{self, Constant, Scope};
 use tilefit_python::finding::Reason;
 
-use super::devices::{device_of_file, device_of_kernel, device_of_others};
+use super::devices::{device_of_file, device_of_kernel};
 use super::jit::{is_jit, jit_functions};
 use super::launches::{Launch, launches_of, leading_to, names_of_imported};
 use super::lists::Lists;
@@ -336,27 +334,5 @@ impl Scope for Locals<'_, '_> {
         }
         let ast = syntax(self.around.db, self.around.unit);
         eval::bound_value(ast, name, self.around).or_else(|| self.around.constant(name))
-    }
-}
-
-pub(super) fn language_name(unit_scope: &UnitScope<'_>, path: &[&str]) -> Option<Constant> {
-    let imports = imports(unit_scope.db, unit_scope.unit.file(unit_scope.db));
-    language::name(&language::canonical(imports, path)?)
-}
-
-pub(super) fn language_call(
-    unit_scope: &UnitScope<'_>,
-    path: &[&str],
-    arguments: &dyn Fn() -> Vec<Argument>,
-) -> Option<Constant> {
-    let db = unit_scope.db;
-    let canonical = language::canonical(imports(db, unit_scope.unit.file(db)), path)?;
-    match canonical.as_str() {
-        "triton.runtime.driver.active.get_current_target" => {
-            let file = unit_scope.unit.file(db);
-            let arch = device_of_file(db, file).unwrap_or_else(|| device_of_others(db, file).0);
-            Some(Constant::object(GpuTarget(arch)))
-        }
-        _ => language::call(&canonical, arguments),
     }
 }

@@ -1,15 +1,15 @@
 //! Names: what one means around a unit, in other files as well, and the values of expressions there.
 
 use tilefit_python::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Imports, Scope};
-use tilefit_python::finding::{Note, Reason};
+use tilefit_python::finding::Reason;
 use tilefit_python::work::remembered;
 use tilefit_syntax::BlockKind;
-use tilefit_syntax::ast::ExprId;
+use tilefit_syntax::ast::{Expr, ExprId};
 
 use super::libraries::{self, Reader};
 use super::modules::{module_called, module_file, module_of_name};
 use super::statements::{defined, statements_of};
-use super::{Name, SourceFile, Unit, factories, names, patches, reexports, shapes, syntax, units};
+use super::{Name, SourceFile, Unit, factories, patches, reexports, shapes, syntax, units};
 
 /// The value of a name in the scopes around a unit, from the inside out. Class scopes are not visible from methods, as in Python.
 /// `links` is how many names were resolved on the way to this one, each for the one before; `root` the file that the program starts from,
@@ -58,7 +58,7 @@ pub(super) fn bound_value<'db>(
             let reason = format!("`{original}` is imported from `{module}`, which tilefit does not read: {reason}");
             return Some(Constant::Unknown(Reason::new(reason)));
         }
-        let patched = root.and_then(|root| patches::patched(db, root, file, &original, now, links));
+        let patched = root.and_then(|root| patched(db, root, file, &original, now, links));
         let own = || constant(db, file, None, Name::new(db, original.clone()), links, root);
         let missing = || Constant::Unknown(Reason::new(format!("`{module}` has no `{original}`")));
         return Some(patched.or_else(own).unwrap_or_else(missing));
@@ -72,6 +72,26 @@ pub(super) fn bound_value<'db>(
         return Some(given.clone());
     }
     value
+}
+
+/// What a member of a module is at a moment because of a patch; `None` where it is what the module itself says.
+fn patched(
+    db: &dyn salsa::Database,
+    root: SourceFile,
+    module: SourceFile,
+    member: &str,
+    now: Option<patches::Moment>,
+    links: u32,
+) -> Option<Constant> {
+    let patches::Assigned { by, at, value } = patches::assigned(db, root, module, member, now)?;
+    let Some(value) = value else {
+        return Some(Constant::Unknown(Reason::new(format!("`{member}` of a module is assigned under a condition"))));
+    };
+    if links >= eval::LONGEST_CHAIN {
+        return Some(eval::too_far(member));
+    }
+    let scope = UnitScope { db, unit: by, links: links + 1, root: Some(root), now: Some(at) };
+    Some(eval::evaluate(syntax(db, by), value, &scope))
 }
 
 /// The statements of a unit's file that assign to `module.name`, and what they assign where that is one expression.
@@ -150,8 +170,7 @@ impl<'db> UnitScope<'db> {
                 Some(_) => {}
             }
         }
-        let from_factory =
-            || factories::function_of_factory(db, unit.file(db), Name::new(db, name.to_owned()), self.root);
+        let from_factory = || function_of_factory(db, unit.file(db), Name::new(db, name.to_owned()), self.root);
         program.or(module).or_else(|| self.imported(name, BlockKind::Function)).or_else(from_factory)
     }
 
@@ -214,7 +233,35 @@ pub(super) fn imported<'db>(
     defined(db, source, &original, BlockKind::Function)
         .or_else(|| defined(db, source, &original, BlockKind::ClassHeader))
         .or_else(|| imported(db, source, Name::new(db, original.clone()), root))
-        .or_else(|| factories::function_of_factory(db, source, Name::new(db, original), root))
+        .or_else(|| function_of_factory(db, source, Name::new(db, original), root))
+}
+
+/// The function that a name at the top of a file refers to, if a factory without parameters makes it.
+#[salsa::tracked(returns(copy), cycle_result = made_of_itself)]
+pub(super) fn function_of_factory<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    name: Name<'db>,
+    root: Option<SourceFile>,
+) -> Option<Unit<'db>> {
+    let statements = statements_of(db, file, None).iter();
+    let mut bindings = statements.map(|&unit| (unit, eval::binding(syntax(db, unit), name.text(db))));
+    let (unit, value) = bindings.find_map(|(unit, binding)| match binding {
+        Binding::Once(value) => Some((unit, value)),
+        _ => None,
+    })?;
+    let ast = syntax(db, unit);
+    let Expr::Call { func, args } = ast.expr(value) else { return None };
+    let factory = defined(db, file, ast.name(*func).filter(|_| args.is_empty())?, BlockKind::FunctionHeader)?;
+    let scope = UnitScope { root, ..UnitScope::new(db, factory) };
+    let returned = factories::returned(&factories::whole(db, factory), &scope)?;
+    // Both branches of a factory may define the same name: the place among them says which one it is.
+    let mut inner = units(db, file).iter().copied().filter(|unit| {
+        let key = unit.key(db);
+        let is_function = matches!(key.kind, BlockKind::Function | BlockKind::FunctionHeader);
+        is_function && unit.parent(db) == Some(factory) && key.name() == returned.name
+    });
+    inner.nth(returned.place).filter(|unit| unit.key(db).kind == BlockKind::Function)
 }
 
 /// An import of itself, or a factory that calls what it makes, leads to nothing.
@@ -250,17 +297,6 @@ impl Scope for UnitScope<'_> {
         Some(Box::new(UnitScope { unit: remembered(|| self.defining_unit(function))?, now: None, ..*self }))
     }
 
-    fn unknown_names(&self, function: &str) -> Vec<String> {
-        remembered(|| self.function_unit(function).map_or_else(Vec::new, |unit| names::described(self.db, unit)))
-    }
-
-    fn notes(&self, function: Option<&str>) -> Vec<Note> {
-        remembered(|| {
-            let unit = function.map_or(Some(self.unit), |function| self.function_unit(function));
-            unit.map_or_else(Vec::new, |unit| names::notes(self.db, unit))
-        })
-    }
-
     fn argument(&self, param: &str) -> Option<Constant> {
         let mut given = remembered(|| shapes::given(self.db, self.unit)).iter();
         given.find(|given| given.param == param).map(|given| given.tensor.constant())
@@ -269,7 +305,7 @@ impl Scope for UnitScope<'_> {
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
         let (db, file) = (self.db, self.file_of_module(module)?);
         remembered(|| {
-            let patched = self.root.and_then(|root| patches::patched(db, root, file, member, self.now, self.links));
+            let patched = self.root.and_then(|root| patched(db, root, file, member, self.now, self.links));
             patched.or_else(|| constant(db, file, None, Name::new(db, member.to_owned()), self.links, self.root))
         })
     }
@@ -288,10 +324,10 @@ impl Scope for UnitScope<'_> {
     }
 
     fn language_name(&self, path: &[&str]) -> Option<Constant> {
-        libraries::name(self, path, Reader::Kernel)
+        libraries::name(self.db, self.unit.file(self.db), path, Reader::Kernel)
     }
 
     fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        libraries::call(self, path, arguments, Reader::Kernel)
+        libraries::call(self.db, self.unit.file(self.db), path, arguments, Reader::Kernel)
     }
 }

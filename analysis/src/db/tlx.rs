@@ -11,7 +11,7 @@ use tilefit_gpu::tensor_memory::requested_columns;
 use tilefit_gpu::tlx::kernel::Pair;
 use tilefit_gpu::tlx::language;
 use tilefit_gpu::tlx::{self, Rules};
-use tilefit_python::eval::{Argument, Constant, Scope};
+use tilefit_python::eval::{Constant, Scope};
 use tilefit_python::finding::{Finding, Reason};
 
 use super::jit::{is_jit, jit_functions};
@@ -153,20 +153,6 @@ fn does_not_allocate<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db
 /// The value of a name around a function.
 pub(crate) fn module_constant<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, name: &str) -> Option<Constant> {
     UnitScope::new(db, unit).constant(name)
-}
-
-pub(super) fn language_name(unit_scope: &UnitScope<'_>, path: &[&str]) -> Option<Constant> {
-    let imports = imports(unit_scope.db, unit_scope.unit.file(unit_scope.db));
-    language::name(&language::canonical(imports, path)?)
-}
-
-pub(super) fn language_call(
-    unit_scope: &UnitScope<'_>,
-    path: &[&str],
-    arguments: &dyn Fn() -> Vec<Argument>,
-) -> Option<Constant> {
-    let imports = imports(unit_scope.db, unit_scope.unit.file(unit_scope.db));
-    language::call(&language::canonical(imports, path)?, arguments)
 }
 
 /// Whether a decorator makes a kernel of TLX of a function.
