@@ -405,6 +405,7 @@ impl Stager<'_> {
             return match operand.holds {
                 // Such a number keeps it from being brought there before it is computed (`hoistConvertDotOperand`).
                 _ if is_scaled && self.machine.unit(product) == Unit::Wgmma => self.uncertain(ops, op, &operand, most),
+                _ if is_scaled && product.stays[operand.nth] => self.uncertain(ops, op, &operand, most),
                 _ if is_scaled && is_here && !is_alone && !is_widened && !self.is_entangled(load) => {
                     let lies = self.swizzled_for(op, &operand, product);
                     self.keep(ops, op, &operand, product, (lies, Bytes::Exactly(bytes)));

@@ -13,6 +13,8 @@ use super::{Dialect, Tracer};
 
 /// What divides an argument that the compiler specialises for.
 const DIVISIBLE: u64 = 16;
+/// What a thread loads at once.
+const MOST_BITS: u64 = 128;
 
 /// Of a tensor in the shape of another one.
 fn broadcast(info: &AxisInfo, from: &[u64], to: &[u64]) -> AxisInfo {
@@ -114,6 +116,13 @@ impl Tracer<'_> {
             _ => None,
         };
         self.note_axes(of, found);
+    }
+
+    /// Of the same elements in another layout.
+    pub(super) fn note_same(&mut self, of: ValueId, tensor: ValueId) {
+        if self.launch.dialect == Dialect::Triton {
+            self.axes[of.0 as usize] = self.axes_of(tensor);
+        }
     }
 
     /// Of what is loaded: through equal pointers under equal masks come equal elements.
@@ -230,6 +239,23 @@ impl Tracer<'_> {
         let is_any = pointers.dtype.element() == Dtype::ANY;
         let is_layout_kept = self.launch.dialect == Dialect::Triton && elements >= threads && !is_any;
         self.stored_in(pointers).filter(|_| is_layout_kept)
+    }
+
+    /// The layouts in which pointers may be gone through of which nothing is known.
+    pub(super) fn possible_layouts(&self, shape: &[u64], bits: u32) -> Vec<Arc<Layout>> {
+        let Ok(shape) = narrow(shape) else { return Vec::new() };
+        let dims: Vec<u32> = (0..shape.len() as u32).collect();
+        let orders = dims.iter().map(|&first| {
+            let rest = dims.iter().rev().copied().filter(move |&dim| dim != first);
+            std::iter::once(first).chain(rest).collect::<Vec<u32>>()
+        });
+        let widths =
+            (0..=MOST_BITS.ilog2()).map(|power| 1 << power).filter(|width| width * u64::from(bits) <= MOST_BITS);
+        let layout = |(order, width): (Vec<u32>, u64)| {
+            access_layout(&shape, bits.max(8), width, &order, self.warps as u32, &self.launch.hardware)
+        };
+        let all = orders.flat_map(|order| widths.clone().map(move |width| (order.clone(), width)));
+        all.filter_map(layout).map(Arc::new).collect()
     }
 
     /// Takes note of an access, and of its layout where that is known to be the only one.

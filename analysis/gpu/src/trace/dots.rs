@@ -164,7 +164,7 @@ impl Tracer<'_> {
             None => Vec::new(),
         };
         let stays = [(0, one), (1, two)]
-            .map(|(nth, operand)| ways.iter().any(|way| self.exchanged_bytes(nth, operand, way.clone()) == Some(0)));
+            .map(|(nth, operand)| ways.iter().any(|way| self.may_stay_within_warps(nth, operand, way)));
         let product = Product { is_left_at_hand, needs, stays, warps, ..product };
         self.program.products.insert(id, product);
         Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
@@ -190,16 +190,27 @@ impl Tracer<'_> {
         if !is_spread(&from) || !across(&parent) {
             return None;
         }
-        self.exchanged_bytes(nth, operand, parent).map(|bytes| bytes > 0)
+        self.exchanged_bytes(nth, operand, &from, parent).map(|bytes| bytes > 0)
+    }
+
+    /// Whether warps may have what they need of an operand that is loaded.
+    fn may_stay_within_warps(&self, nth: u32, operand: &Tensor, parent: &Arc<Layout>) -> bool {
+        let from = match self.uncontested(&operand.layout) {
+            Some(from) => vec![from],
+            None if matches!(operand.layout, Registers::Loaded(_)) => {
+                self.possible_layouts(&operand.shape, operand.dtype.bits)
+            }
+            None => Vec::new(),
+        };
+        from.iter().any(|from| self.exchanged_bytes(nth, operand, from, parent.clone()) == Some(0))
     }
 
     /// Bytes of shared memory through which threads exchange an operand before it is multiplied.
-    pub(super) fn exchanged_bytes(&self, nth: u32, operand: &Tensor, parent: Arc<Layout>) -> Option<u64> {
-        let from = self.uncontested(&operand.layout)?;
+    fn exchanged_bytes(&self, nth: u32, operand: &Tensor, from: &Layout, parent: Arc<Layout>) -> Option<u64> {
         let k_width = 32 / operand.dtype.bits.clamp(1, 32);
         let to = Layout::DotOperand { operand: nth, parent, k_width };
         let shape = super::registers::narrow(&operand.shape).ok()?;
-        layouts::conversion_bytes(&shape, operand.dtype.bits, &from, &to, &self.launch.hardware).ok()
+        layouts::conversion_bytes(&shape, operand.dtype.bits, from, &to, &self.launch.hardware).ok()
     }
 
     /// Whether the result of a product, in its own layout, may go into another one from the left as it is: all warps are along the rows.

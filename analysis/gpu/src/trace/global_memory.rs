@@ -468,7 +468,9 @@ impl Tracer<'_> {
             identity: identity(goes_to),
             kind,
         };
-        self.emit(frame, expr, op)
+        let id = self.emit(frame, expr, op);
+        self.note_same(id, tensor.id);
+        id
     }
 
     /// What decides the layout in which pointers are gone through: the same for two accesses, the same layout.

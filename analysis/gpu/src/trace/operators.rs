@@ -61,6 +61,7 @@ impl Tracer<'_> {
 
     /// The result of an operator on two values, at least one computed by the kernel. `which`: what else identifies the operation.
     fn combined(&mut self, frame: &Frame, at: ExprId, op: BinaryOp, which: u64, both: &[Value]) -> Value {
+        self.check_operator(frame, at, op, both);
         let dtype = self.arithmetic_type(both);
         let dtype = quotient_type(op, dtype).unwrap_or(dtype);
         if let Some(same) = unchanged(op, both, dtype) {

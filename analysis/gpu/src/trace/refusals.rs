@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tilefit_python::diagnostics::Code;
 use tilefit_python::finding::{Finding, Origin, Reason};
-use tilefit_syntax::ast::{Ast, CompareOp, Expr, ExprId, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, BinaryOp, CompareOp, Expr, ExprId, Stmt, StmtId};
 
 use super::super::device::Compiler;
 use super::super::language::Dtype;
@@ -222,6 +222,30 @@ impl Tracer<'_> {
         };
         let is_integer = |dtype: Dtype| !dtype.is_floating() && !dtype.is_pointer() && dtype.bits > 1;
         is_constant && is_integer(one) && is_integer(two) && two.bits == 64 && one.bits < 64
+    }
+
+    /// An operator that floating-point numbers do not have (`check_ptr_type_impl`, `floordiv` and `bitwise_op_type_checking_impl` of
+    /// `TritonSemantic`).
+    pub(super) fn check_operator(&mut self, frame: &Frame, at: ExprId, op: BinaryOp, operands: &[Value]) {
+        let dtype_of = |value: &Value| match value {
+            Value::Tensor(Tensor { dtype, .. }) | Value::Scalar(Scalar { dtype, .. }) => Some(*dtype),
+            Value::Float(_) => Some(Dtype::named("float32")),
+            _ => None,
+        };
+        let types = || operands.iter().filter_map(dtype_of);
+        let is_float = |dtype: &Dtype| dtype.is_floating() && ![Dtype::ANY, Dtype::UNTYPED].contains(dtype);
+        let is_told = self.floats.is_empty() && !self.takes_numbers;
+        let Some(float) = types().find(is_float).filter(|_| is_told) else { return };
+        let what = match op {
+            BinaryOp::Add | BinaryOp::Sub if types().any(|dtype| dtype.is_pointer()) => {
+                "an offset from a pointer is an integer"
+            }
+            BinaryOp::FloorDiv => "`//` divides integers",
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => "`&`, `|` and `^` combine integers",
+            BinaryOp::Shl | BinaryOp::Shr => "`<<` and `>>` shift integers",
+            _ => return,
+        };
+        self.demand(frame, at, false, || format!("{what}, and this is `{float}`; cast it with `.to(tl.int32)`"));
     }
 
     /// A load or a store through pointers (`TritonSemantic._load_legacy`, `_store_legacy`).
