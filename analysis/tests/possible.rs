@@ -143,6 +143,47 @@ def total(x):
     );
 }
 
+/// The platform is not known, but only the largest rows ask for it.
+#[test]
+fn what_is_open_in_some_cases_only_goes_together_in_the_others() {
+    check(
+        &format!(
+            "{ROWS}def settings(n):
+    block = triton.next_power_of_2(n)
+    if block > 8192:
+        raise RuntimeError(\"too long\")
+    num_warps = 4
+    if block >= 4096:
+        num_warps = 16 if not is_hip() else 8
+    return block, num_warps
+
+
+def total(x):
+    y = torch.empty((64,), dtype=torch.float32)
+    block, num_warps = settings(x.shape[1])
+    rows[(64,)](x, y, x.shape[1], BLOCK=block, num_warps=num_warps)
+"
+        ),
+        expect![[r#"
+            rows
+              BLOCK= num_warps= | 0..64 fits
+              possible BLOCK=1 num_warps=4 | 0..4 fits
+              possible BLOCK=2 num_warps=4 | 0..8 fits
+              possible BLOCK=4 num_warps=4 | 0..16 fits
+              possible BLOCK=8 num_warps=4 | 0..16 fits
+              possible BLOCK=16 num_warps=4 | 0..16 fits
+              possible BLOCK=32 num_warps=4 | 0..16 fits
+              possible BLOCK=64 num_warps=4 | 0..16 fits
+              … 5 more
+              possible BLOCK=4096 num_warps=16 | 0..64 fits
+              possible BLOCK=4096 num_warps=8 | 0..32 fits
+              possible BLOCK=8192 num_warps=16 | 0..64 fits
+              possible BLOCK=8192 num_warps=8 | 0..32 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}
+
 #[test]
 fn flags_and_modes_have_few_values() {
     check(
@@ -272,9 +313,12 @@ def k(a, b, c, index, H: tl.constexpr, stride: tl.constexpr, M: tl.constexpr, FL
     y = tl.load(b + m[:, None] * stride + m[None, :]).to(tl.float16)
     tl.store(c + m[:, None] * stride + m[None, :], tl.dot(x.to(tl.float16), y))
 ";
-    assert_eq!(lenses(text), ["to see its memory, give M a value"]);
+    assert_eq!(lenses(text), ["fits sm_90 up to M=64 (8–64 KiB), with 128 it may not · assumes 4 warps, 3 stages"]);
     let of_any_type = text.replace("x.to(tl.float16), y", "x, y.to(x.dtype)");
-    assert_eq!(lenses(&of_any_type), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a: 16 bits"]);
+    assert_eq!(
+        lenses(&of_any_type),
+        ["fits sm_90 up to M=128 (32–192 KiB), with 256 it may not · assumes 4 warps, 3 stages, a: 16 bits"]
+    );
 }
 
 /// An option of a loop decides how much it loads ahead; without its value no number is the compiler's, and a kernel without products is quiet.
@@ -325,7 +369,7 @@ def k(a, b, c, K, M: tl.constexpr):
         p += M
     tl.store(c + m[:, None] * M + m[None, :], acc)
 ";
-    assert_eq!(lenses(text), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a, b: 16 bits"]);
+    assert_eq!(lenses(text), ["fits sm_90 up to M=128 (64–160 KiB) · assumes 4 warps, 3 stages, a, b: 16 bits"]);
 }
 
 /// What is loaded may count from where an argument leads to: that one is the pointer, as in kernels over pages and sequences.
@@ -340,7 +384,7 @@ def k(a, b, c, index, K, M: tl.constexpr):
     y = tl.load(i * K + b + m[:, None] * K + m[None, :]).to(a.dtype.element_ty)
     tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, y))
 ";
-    assert_eq!(lenses(text), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a: 16 bits"]);
+    assert_eq!(lenses(text), ["fits sm_90 up to M=128 (64–192 KiB) · assumes 4 warps, 3 stages, a: 16 bits"]);
 }
 
 /// The type of a tensor of pointers that nobody says the type of is not that of a number.
@@ -354,7 +398,7 @@ def k(a, b, c, K, M: tl.constexpr):
     y = tl.load(qs).to(ps.dtype.element_ty)
     tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, y))
 ";
-    assert_eq!(lenses(text), ["fits sm_90 up to M=128 · assumes 4 warps, 3 stages, a: 16 bits"]);
+    assert_eq!(lenses(text), ["fits sm_90 up to M=128 (64–192 KiB) · assumes 4 warps, 3 stages, a: 16 bits"]);
 }
 
 /// Two things that have no value: the sum of a number and of a block is a block.
@@ -370,7 +414,7 @@ def k(a, b, c, N: tl.constexpr, M: tl.constexpr, K: tl.constexpr):
 def launch(a, b, c, n, k_):
     k[(1,)](a, b, c, n, 64, triton.cdiv(k_, 3))
 ";
-    assert_eq!(lenses(text), ["to see its memory, give K a value"]);
+    assert_eq!(lenses(text), ["fits sm_90 up to K=256 (32–160 KiB), with 512 it may not"]);
 }
 
 /// Whoever launches a kernel may give something else than the defaults of its parameters.

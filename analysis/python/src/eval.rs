@@ -890,12 +890,15 @@ impl Evaluator<'_> {
     }
 }
 
-/// What decides a condition, and the cases in which it holds and fails; `None` where it is not decided by one thing.
+/// What decides a condition, and the cases in which it may hold and may fail; `None` where it is not decided by one thing.
 fn split(condition: &Constant) -> Option<(u32, [Vec<u32>; 2])> {
     let Constant::OneOf(choice) = condition else { return None };
     let (mut holds, mut fails) = (Vec::new(), Vec::new());
     for (case, value) in &choice.cases {
-        if truth(value)? { holds.push(*case) } else { fails.push(*case) }
+        let cases = if truth(value)? { &mut holds } else { &mut fails };
+        if !cases.contains(case) {
+            cases.push(*case);
+        }
     }
     Some((choice.by?, [holds, fails]))
 }

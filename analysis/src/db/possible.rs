@@ -187,15 +187,19 @@ impl Estimating<'_, '_> {
             .filter(|(other, it)| *other == name || it.by.is_some() && it.by == choice.by)
             .collect();
         let mut found: Vec<Vec<(String, Constant)>> = Vec::new();
-        for (case, _) in &choice.cases {
-            let of_case = |(name, it): &(&String, &tilefit_python::eval::OneOf)| {
-                let value = it.cases.iter().find(|(other, _)| other == case)?;
-                Some(((*name).clone(), value.1.clone()))
-            };
-            let Some(given) = together.iter().map(of_case).collect::<Option<Vec<_>>>() else { continue };
+        for case in choice.distinct_cases() {
+            let mut ways: Vec<Vec<(String, Constant)>> = vec![Vec::new()];
+            for (name, it) in &together {
+                let longer = |way: &Vec<(String, Constant)>, value: &Constant| {
+                    way.iter().cloned().chain([((*name).clone(), value.clone())]).collect()
+                };
+                ways = ways.iter().flat_map(|way| it.within(case).map(|value| longer(way, value))).collect();
+            }
             let holds = |(name, value): &(String, Constant)| self.ranges.get(name).is_none_or(|it| it.holds(value));
-            if given.iter().all(holds) && !found.contains(&given) {
-                found.push(given);
+            for given in ways {
+                if given.iter().all(holds) && !found.contains(&given) {
+                    found.push(given);
+                }
             }
         }
         Some(found)

@@ -7,12 +7,14 @@ use super::{Constant, unknown};
 pub struct OneOf {
     /// What decides which one it is: values that one thing decides are what they are in the same case. `None`: nothing else depends on it.
     pub by: Option<u32>,
-    /// By the number of the case, in order.
+    /// By the number of the case, in order. A case has several values where it leaves open which one it is.
     pub cases: Vec<(u32, Constant)>,
 }
 
 /// Values that are told apart; more count as unknown.
 const MOST_CASES: usize = 64;
+/// The same of values that one thing decides.
+const MOST_DECIDED: usize = 128;
 
 impl OneOf {
     /// One of the powers of two that a number rounds up to.
@@ -57,20 +59,37 @@ impl OneOf {
         Some(all)
     }
 
-    fn decided(by: u32, cases: Vec<(u32, Constant)>) -> Constant {
-        if let Some((_, unknown)) = cases.iter().find(|(_, value)| matches!(value, Constant::Unknown(_))) {
-            return unknown.clone();
+    fn decided(by: u32, cases: impl IntoIterator<Item = (u32, Constant)>) -> Constant {
+        let mut distinct: Vec<(u32, Constant)> = Vec::new();
+        for case in cases {
+            if matches!(case.1, Constant::Unknown(_)) {
+                return case.1;
+            }
+            if !distinct.contains(&case) {
+                distinct.push(case);
+            }
         }
-        match cases.as_slice() {
+        if distinct.len() > MOST_DECIDED {
+            return unknown("it may have too many values");
+        }
+        match distinct.as_slice() {
             [] => unknown("it has no value"),
             [(_, first), rest @ ..] if rest.iter().all(|(_, value)| value == first) => first.clone(),
-            _ => Constant::OneOf(OneOf { by: Some(by), cases }),
+            _ => Constant::OneOf(OneOf { by: Some(by), cases: distinct }),
         }
     }
 
-    /// In a case of what decides it.
-    fn within(&self, case: u32) -> Option<&Constant> {
-        self.cases.iter().find(|(nth, _)| *nth == case).map(|(_, value)| value)
+    /// What it may be in a case of what decides it.
+    pub fn within(&self, case: u32) -> impl Iterator<Item = &Constant> {
+        self.cases.iter().filter(move |(nth, _)| *nth == case).map(|(_, value)| value)
+    }
+
+    /// The cases of what decides it, each once.
+    pub fn distinct_cases(&self) -> Vec<u32> {
+        let mut cases: Vec<u32> = self.cases.iter().map(|(case, _)| *case).collect();
+        cases.sort_unstable();
+        cases.dedup();
+        cases
     }
 }
 
@@ -80,21 +99,39 @@ const MOST_POWER: u32 = 31;
 /// What a function of some values gives, which is one of some where they are; `None` where each of them is one value.
 pub fn lifted(values: &[Constant], function: &dyn Fn(&[Constant]) -> Constant) -> Option<Constant> {
     let choices = || values.iter().filter_map(choice);
-    let first = choices().next()?;
-    if let Some(by) = first.by.filter(|_| choices().all(|choice| choice.by == first.by)) {
-        let cases = first.cases.iter().map(|(case, _)| *case);
-        let known = cases.filter(|&case| choices().all(|choice| choice.within(case).is_some()));
-        let of_case = |case: u32| {
-            let values: Vec<Constant> = values.iter().map(|value| in_case(value, by, case)).collect();
-            (case, function(&values))
+    choices().next()?;
+    // Values that nothing decides are what they may be in each case.
+    let mut deciding = choices().filter_map(|choice| choice.by.map(|by| (by, choice)));
+    let by = deciding.next().filter(|(by, _)| deciding.all(|(other, _)| other == *by)).map(|(by, _)| by);
+    let Some(by) = by else {
+        let all = product(values, |value| choice(value).map_or_else(|| vec![value], |it| it.values().collect()));
+        return Some(match all {
+            Some(ways) => OneOf::of(ways.iter().map(|way| function(way))),
+            None => unknown("it may have too many values"),
+        });
+    };
+    let decided = choices().filter(|choice| choice.by == Some(by));
+    let cases = decided.fold(None::<Vec<u32>>, |known, choice| {
+        let cases = choice.distinct_cases();
+        Some(known.map_or(cases.clone(), |known| known.into_iter().filter(|case| cases.contains(case)).collect()))
+    });
+    let mut results = Vec::new();
+    for case in cases.unwrap_or_default() {
+        let Some(ways) = product(values, |value| in_case(value, by, case)) else {
+            return Some(unknown("it may have too many values"));
         };
-        return Some(OneOf::decided(by, known.map(of_case).collect()));
+        results.extend(ways.iter().map(|way| (case, function(way))));
     }
+    Some(OneOf::decided(by, results))
+}
+
+/// All ways to take one of what each value may be; `None` where there are too many.
+fn product<'v>(values: &'v [Constant], each: impl Fn(&'v Constant) -> Vec<&'v Constant>) -> Option<Vec<Vec<Constant>>> {
     let mut ways: Vec<Vec<Constant>> = vec![Vec::new()];
     for value in values {
-        let each: Vec<&Constant> = choice(value).map_or_else(|| vec![value], |choice| choice.values().collect());
+        let each = each(value);
         if ways.len() * each.len() > MOST_CASES * MOST_CASES {
-            return Some(unknown("it may have too many values"));
+            return None;
         }
         let with = |way: &Vec<Constant>| {
             let way = way.clone();
@@ -102,7 +139,7 @@ pub fn lifted(values: &[Constant], function: &dyn Fn(&[Constant]) -> Constant) -
         };
         ways = ways.iter().flat_map(with).collect();
     }
-    Some(OneOf::of(ways.iter().map(|way| function(way))))
+    Some(ways)
 }
 
 fn choice(value: &Constant) -> Option<&OneOf> {
@@ -112,13 +149,12 @@ fn choice(value: &Constant) -> Option<&OneOf> {
     }
 }
 
-/// A value where something is decided.
-fn in_case(value: &Constant, by: u32, case: u32) -> Constant {
+/// What a value may be where something is decided.
+fn in_case(value: &Constant, by: u32, case: u32) -> Vec<&Constant> {
     match value {
-        Constant::OneOf(choice) if choice.by == Some(by) => {
-            choice.within(case).cloned().unwrap_or_else(|| unknown("it has no value"))
-        }
-        value => value.clone(),
+        Constant::OneOf(choice) if choice.by == Some(by) => choice.within(case).collect(),
+        Constant::OneOf(choice) if choice.by.is_none() => choice.values().collect(),
+        value => vec![value],
     }
 }
 
@@ -127,7 +163,7 @@ pub(super) fn narrowed(value: &Constant, by: u32, cases: &[u32]) -> Constant {
     match value {
         Constant::OneOf(choice) if choice.by == Some(by) => {
             let kept = choice.cases.iter().filter(|(case, _)| cases.contains(case)).cloned();
-            OneOf::decided(by, kept.collect())
+            OneOf::decided(by, kept)
         }
         Constant::Tuple(values) => Constant::Tuple(values.iter().map(|value| narrowed(value, by, cases)).collect()),
         value => value.clone(),
@@ -147,18 +183,19 @@ pub(super) fn joined(
         return Some(Constant::Tuple(parts.collect::<Option<_>>()?));
     }
     let is_single = |value: &Constant| match value {
-        Constant::OneOf(choice) => choice.by == Some(by),
+        Constant::OneOf(choice) => choice.by.is_none_or(|it| it == by),
         value => is_plain(value),
     };
     if !is_single(one) || !is_single(other) {
         return None;
     }
     let of = |value: &Constant, cases: &[u32]| -> Vec<(u32, Constant)> {
-        cases.iter().map(|&case| (case, in_case(value, by, case))).collect()
+        let of_case = |&case: &u32| in_case(value, by, case).into_iter().map(move |value| (case, value.clone()));
+        cases.iter().flat_map(of_case).collect()
     };
     let mut cases = [of(one, some), of(other, others)].concat();
     cases.sort_by_key(|(case, _)| *case);
-    Some(OneOf::decided(by, cases))
+    Some(OneOf::decided(by, cases)).filter(|joined| !matches!(joined, Constant::Unknown(_)))
 }
 
 /// What is one value or the other; `None` where that is not one of a few values.

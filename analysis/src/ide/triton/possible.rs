@@ -16,7 +16,7 @@ use crate::ide::{Context, PlacedUnit, formatting};
 /// Lines of the table in a hover.
 const MOST_LINES: usize = 24;
 
-/// `at most 2 KiB of 227 KiB (sm_90) whatever BLOCK_SIZE is`, `fits sm_90 up to BLOCK_SIZE=8192`; `None` where nothing is open, nothing bounds it, or it
+/// `at most 2 KiB of 227 KiB (sm_90) whatever BLOCK_SIZE is`, `fits sm_90 up to BLOCK_SIZE=8192 (64 KiB)`; `None` where nothing is open, nothing bounds it, or it
 /// takes no memory.
 pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_>) -> Option<String> {
     let estimate = in_force(context, unit)?;
@@ -135,21 +135,24 @@ fn value(way: &Scenario, name: &str) -> String {
     }
 }
 
-/// `BLOCK_SIZE=8192`, where that alone decides what fits.
-fn limit(estimate: &Estimate, names: &[String]) -> Option<String> {
+/// `BLOCK_SIZE=8192 (at most 64 KiB)`: the largest number up to which all that is possible fits. Where the next one is only too large in some of its
+/// ways, or is not known to be, that is said: `, with 16384 it may not`.
+fn limit<'e>(estimate: &'e Estimate, names: &[String]) -> Option<String> {
     names.iter().find_map(|name| {
-        let number = |(way, _): &(Scenario, MemoryUsage)| match way.values.get(name) {
-            Some((Constant::Int(number), _)) => Some(*number),
+        let number = |(way, usage): &'e (Scenario, MemoryUsage)| match way.values.get(name) {
+            Some((Constant::Int(number), _)) => Some((*number, usage)),
             _ => None,
         };
-        let of = |is: fn(Verdict) -> bool| {
-            let ways = estimate.ways.iter().filter(move |(_, usage)| is(usage.verdict));
-            ways.map(number).collect::<Option<Vec<i64>>>()
-        };
-        let fits = of(|verdict| verdict == Verdict::Fits)?.into_iter().max()?;
-        let not_known = of(|verdict| verdict != Verdict::Fits)?.into_iter().min()?;
-        let exceeds = of(|verdict| verdict == Verdict::Exceeds)?.into_iter().min()?;
-        // The next one is too large, and not only more than is known to fit.
-        (fits < not_known && exceeds == not_known).then(|| format!("{name}={fits}"))
+        let ways = estimate.ways.iter().map(number).collect::<Option<Vec<(i64, &MemoryUsage)>>>()?;
+        let is_fitting = |usage: &MemoryUsage| usage.verdict == Verdict::Fits;
+        let next = ways.iter().filter(|(_, usage)| !is_fitting(usage)).map(|(number, _)| *number).min()?;
+        let most = ways.iter().map(|(number, _)| *number).filter(|number| *number < next).max()?;
+        let up_to = ways.iter().filter(|(number, _)| *number == most).map(|(_, usage)| usage.smem);
+        let (low, high) = up_to.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
+        let amount = lens::amount((low, high)).map_or_else(String::new, |amount| format!(" ({amount})"));
+        let never =
+            ways.iter().filter(|(number, _)| *number == next).all(|(_, usage)| usage.verdict == Verdict::Exceeds);
+        let then = if never { String::new() } else { format!(", with {next} it may not") };
+        Some(format!("{name}={most}{amount}{then}"))
     })
 }
