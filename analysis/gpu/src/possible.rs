@@ -54,6 +54,19 @@ impl Range {
         }
     }
 
+    /// Those that kernels are mostly given.
+    pub fn usual(&self) -> Vec<Constant> {
+        let numbers = |values: &[i64]| values.iter().map(|&value| Constant::Int(value)).collect();
+        match self {
+            Range::Extent => numbers(&[16, 32, 64, 128]),
+            Range::Warps => numbers(&[4, 8]),
+            Range::Element => {
+                ["fp32", "bf16"].iter().filter_map(|name| Dtype::from_name(name)).map(Dtype::constant).collect()
+            }
+            Range::Flag | Range::Among(_) | Range::Index => self.values(),
+        }
+    }
+
     pub fn holds(&self, value: &Constant) -> bool {
         match (self, value) {
             (Range::Extent, Constant::Int(extent)) => u64::try_from(*extent).is_ok_and(|it| it <= MOST_ELEMENTS),

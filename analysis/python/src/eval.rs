@@ -23,7 +23,7 @@ use tilefit_syntax::BlockKey;
 use tilefit_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits, StmtId};
 
 use crate::element::Dtype;
-use crate::finding::{Note, Reason};
+use crate::finding::Reason;
 use crate::work;
 use arithmetic::{binary, compare, unary};
 use builtins::{builtin, is_builtin, math, product};
@@ -128,11 +128,6 @@ pub trait Scope {
     /// What a function of that name rests on and nothing defines, for people.
     fn unknown_names(&self, function: &str) -> Vec<String> {
         self.outer().map_or_else(Vec::new, |outer| outer.unknown_names(function))
-    }
-
-    /// What makes a function of that name unknown as a whole, whatever it is called with; without a name, the unit that the scope is of.
-    fn notes(&self, function: Option<&str>) -> Vec<Note> {
-        self.outer().map_or_else(Vec::new, |outer| outer.notes(function))
     }
 
     /// What a parameter of the function is called with, where its annotation leaves that open.

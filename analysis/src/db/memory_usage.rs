@@ -112,6 +112,8 @@ pub(crate) struct Estimate {
     pub(crate) usage: MemoryUsage,
     /// Each way to give it, where that makes a difference, with the kernel's memory. None that the compiler refuses.
     pub(crate) ways: Vec<(Scenario, MemoryUsage)>,
+    /// There are more ways than these, which nothing is known of: too many to try each.
+    pub(crate) has_more: bool,
 }
 
 impl Estimate {
@@ -130,6 +132,6 @@ impl Estimate {
 
 impl From<MemoryUsage> for Estimate {
     fn from(usage: MemoryUsage) -> Estimate {
-        Estimate { usage, ways: Vec::new() }
+        Estimate { usage, ways: Vec::new(), has_more: false }
     }
 }

@@ -1,4 +1,4 @@
-//! A kernel's memory whatever is given for what the file leaves open: each possible value is tried, where they are few.
+//! A kernel's memory whatever is given for what the file leaves open: each possible value is tried, where they are few, and else some of them.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -21,6 +21,9 @@ use super::{Unit, config, syntax};
 
 /// Steps that the ways of all scenarios of a kernel may take together, on one device: about a twentieth of a second.
 pub(super) const STEPS: u64 = 600_000;
+
+/// The part of them that is kept for a few ways, where there are too many to try each.
+const KEPT: u64 = 3;
 
 /// Of where a value is from that is tried.
 const POSSIBLE: &str = "what is possible";
@@ -53,21 +56,28 @@ pub(super) fn estimate<'db>(
         return Some(at_once.into());
     }
     let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
-    let mut estimating = Estimating { db, unit, dialect, ranges, left, usual, ways: Vec::new(), refused: None };
-    if let Err(reason) = estimating.split(scenario, Some(traced)) {
+    let kept = left.get() / KEPT;
+    left.set(left.get() - kept);
+    let mut estimating =
+        Estimating { db, unit, dialect, ranges, most: None, left, usual, ways: Vec::new(), refused: None };
+    let all = estimating.split(scenario, Some(traced));
+    left.set(left.get() + kept);
+    if let Err(reason) = all {
         let open = at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
         let bytes = if open { (0, None) } else { at_once.smem };
         // What names the values that are missing says more than how many there may be.
         let says_more = |known: &Reason| !open || known.remedy().is_some();
         let reason = at_once.reason.filter(says_more).unwrap_or(reason);
-        return Some(MemoryUsage { smem: bytes, verdict: Verdict::Unknown, reason: Some(reason), ..at_once }.into());
+        let usage = MemoryUsage { smem: bytes, verdict: Verdict::Unknown, reason: Some(reason), ..at_once };
+        let ways = if dialect == Dialect::Triton { estimating.some_ways(scenario) } else { Vec::new() };
+        return Some(Estimate { usage, ways, has_more: true });
     }
     let Estimating { ways, refused, .. } = estimating;
     let Some(all) = ways.iter().map(|(_, usage)| usage.clone()).reduce(|one, other| one.or(&other)) else {
         // What is refused for elements that are only assumed may be taken for others.
         return refused.filter(|refused| refused.elements.is_empty()).or(Some(at_once)).map(Estimate::from);
     };
-    Some(Estimate { usage: all, ways: if ways.len() > 1 { ways } else { Vec::new() } })
+    Some(Estimate { usage: all, ways: if ways.len() > 1 { ways } else { Vec::new() }, has_more: false })
 }
 
 /// Whether nothing that is open changes the kernel's memory.
@@ -110,6 +120,8 @@ struct Estimating<'a, 'db> {
     unit: Unit<'db>,
     dialect: Dialect,
     ranges: BTreeMap<String, Range>,
+    /// How many of the values that are usual are tried of each; `None`: all that are possible.
+    most: Option<usize>,
     left: &'a Cell<u64>,
     /// What was assumed so far.
     usual: Elements,
@@ -119,6 +131,21 @@ struct Estimating<'a, 'db> {
 }
 
 impl Estimating<'_, '_> {
+    /// Some of the ways to give what a scenario leaves open, where there are too many.
+    fn some_ways(&mut self, scenario: &Scenario) -> Vec<(Scenario, MemoryUsage)> {
+        let kept = self.left.get();
+        for most in [3, 2, 1] {
+            self.ways.clear();
+            self.most = Some(most);
+            self.left.set(kept / 3);
+            if self.split(scenario, None).is_ok() && !self.ways.is_empty() {
+                break;
+            }
+        }
+        self.left.set(0);
+        std::mem::take(&mut self.ways)
+    }
+
     /// Goes through the ways to give what a scenario leaves open, as far as the kernel asks for it. `Err`: there are too many.
     fn split(&mut self, scenario: &Scenario, traced: Option<TracedKernel>) -> Result<(), Reason> {
         if let Some(option) = OPTIONS.iter().find(|option| scenario.possible.contains_key(**option)) {
@@ -146,11 +173,17 @@ impl Estimating<'_, '_> {
                 self.ways.push((scenario.clone(), usage));
                 Ok(())
             }
+            // Of some ways only those are shown that are known.
+            _ if self.most.is_some() => Ok(()),
             _ => Err(usage.reason.unwrap_or_else(|| Reason::new("its sizes are not known"))),
         }
     }
 
     fn each(&mut self, scenario: &Scenario, values: Vec<Vec<(String, Constant)>>) -> Result<(), Reason> {
+        let values = match self.most {
+            Some(most) => thinned(values, most),
+            None => values,
+        };
         values.into_iter().try_for_each(|given| {
             let with =
                 |scenario: Scenario, (name, value): &(String, Constant)| scenario.where_it_is(name, value, POSSIBLE);
@@ -161,7 +194,8 @@ impl Estimating<'_, '_> {
     fn option_values(&self, scenario: &Scenario, option: &str) -> Result<Vec<Vec<(String, Constant)>>, Reason> {
         match self.left_by_the_host(scenario, option) {
             Some(values) => Ok(values),
-            None if option == "num_warps" => Ok(each_of(option, &Range::Warps)),
+            None if option == "num_warps" => Ok(self.each_of(option, &Range::Warps)),
+            None if self.most.is_some() => Ok(numbers(option, &USUAL_STAGES)),
             None => Err(Reason::new(format!("the launch computes `{option}`"))),
         }
     }
@@ -171,10 +205,20 @@ impl Estimating<'_, '_> {
         if let Some(values) = self.left_by_the_host(scenario, name) {
             return Some(values);
         }
-        match self.ranges.get(name) {
-            Some(range) => Some(each_of(name, range)),
-            None => Some(each_of(name, &of_elements(*traced.untyped.get(name)?)?)),
+        if let Some(range) = self.ranges.get(name) {
+            return Some(self.each_of(name, range));
         }
+        if let Some(range) = traced.untyped.get(name).and_then(|example| of_elements(*example)) {
+            return Some(self.each_of(name, &range));
+        }
+        let is_number = |(asked, example): &(String, Example)| asked == name && *example == Example::Number;
+        let is_tried = self.most.is_some() && super::triton::asked_for(traced).iter().any(is_number);
+        is_tried.then(|| numbers(name, &USUAL_NUMBERS))
+    }
+
+    fn each_of(&self, name: &str, range: &Range) -> Vec<Vec<(String, Constant)>> {
+        let values = if self.most.is_some() { range.usual() } else { range.values() };
+        values.into_iter().map(|value| vec![(name.to_owned(), value)]).collect()
     }
 
     /// The few values that host code leaves for a parameter or an option, each with what is decided along with it.
@@ -217,8 +261,25 @@ pub(super) fn of_elements(example: Example) -> Option<Range> {
     }
 }
 
-fn each_of(name: &str, range: &Range) -> Vec<Vec<(String, Constant)>> {
-    range.values().into_iter().map(|value| vec![(name.to_owned(), value)]).collect()
+/// Numbers of which nothing says how large they are.
+const USUAL_NUMBERS: [i64; 3] = [64, 128, 256];
+const USUAL_STAGES: [i64; 3] = [2, 3, 4];
+
+fn numbers(name: &str, values: &[i64]) -> Vec<Vec<(String, Constant)>> {
+    values.iter().map(|&value| vec![(name.to_owned(), Constant::Int(value))]).collect()
+}
+
+/// The first, the last and those between them at equal distances; the middle one where there is to be one.
+fn thinned<T>(values: Vec<T>, most: usize) -> Vec<T> {
+    let all = values.len();
+    if all <= most {
+        return values;
+    }
+    let kept: Vec<usize> = match most {
+        0 | 1 => vec![all / 2],
+        _ => (0..most).map(|nth| nth * (all - 1) / (most - 1)).collect(),
+    };
+    values.into_iter().enumerate().filter(|(at, _)| kept.contains(at)).map(|(_, value)| value).collect()
 }
 
 /// The parameters that a plan lacks: those that decide what the kernel is made of, then those that sizes depend on.

@@ -124,7 +124,9 @@ pub(crate) fn code_lens(context: &Context<'_>, lens: CodeLens) -> Option<LensTex
             let kernels = languages::of(context, placed.unit).kernels_of(context, placed.unit, kernels);
             let title = fill(context, &placed, &kernels);
             if !title.is_empty() {
-                return Some(LensText { title, command: LensCommand::ShowMemoryMap });
+                let is_sampled = kernels.iter().flatten().any(|kernel| kernel.is_sampled(context, &placed));
+                let command = if is_sampled { LensCommand::AddMissingValues } else { LensCommand::ShowMemoryMap };
+                return Some(LensText { title, command });
             }
             if let Some(title) = missing_values::missing(context, &placed, &kernels, false) {
                 return Some(LensText { title, command: LensCommand::AddMissingValues });

@@ -165,6 +165,11 @@ pub(crate) trait KernelView {
         None
     }
 
+    /// Whether its memory was only looked at in some ways, so that values would say more.
+    fn is_sampled(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> bool {
+        false
+    }
+
     /// Why nothing bounds its memory, where no value would.
     fn obstacle(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Option<String> {
         None

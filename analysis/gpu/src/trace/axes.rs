@@ -241,7 +241,7 @@ impl Tracer<'_> {
         self.stored_in(pointers).filter(|_| is_layout_kept)
     }
 
-    /// The layouts in which pointers may be gone through of which nothing is known.
+    /// The layouts that an access may have whose pointers are not known.
     pub(super) fn possible_layouts(&self, shape: &[u64], bits: u32) -> Vec<Arc<Layout>> {
         let Ok(shape) = narrow(shape) else { return Vec::new() };
         let dims: Vec<u32> = (0..shape.len() as u32).collect();

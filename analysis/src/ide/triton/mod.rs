@@ -274,6 +274,10 @@ impl KernelView for View<'_> {
         missing(context, placed, self.0)
     }
 
+    fn is_sampled(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> bool {
+        possible::is_sampled(context, placed.unit) && self.missing(context, placed).is_some()
+    }
+
     fn obstacle(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<String> {
         db::triton_needed(context.db, placed.unit).obstacle.as_ref().map(Reason::to_string)
     }

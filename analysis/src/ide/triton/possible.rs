@@ -13,6 +13,9 @@ use crate::ide::gpu::lens::{self, InForce};
 use crate::ide::gpu::scenarios::display;
 use crate::ide::{Context, PlacedUnit, formatting};
 
+/// Names whose values a lens has room for.
+const MOST_NAMES: usize = 3;
+
 /// Lines of the table in a hover.
 const MOST_LINES: usize = 24;
 
@@ -21,6 +24,9 @@ const MOST_LINES: usize = 24;
 pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_>) -> Option<String> {
     let estimate = in_force(context, unit)?;
     let (usage, names) = (&estimate.usage, names(estimate));
+    if estimate.has_more {
+        return Some(in_tried_ways(kernel, estimate, &names)? + &assumed::mark(kernel.assumed));
+    }
     let open = format!("{} {}", formatting::listed(&names), if names.len() == 1 { "is" } else { "are" });
     let arch = kernel.arch;
     let said = match (usage.verdict, usage.smem.1) {
@@ -28,12 +34,42 @@ pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_
         (Verdict::Fits, Some(_)) => format!("{} whatever {open}", lens::bytes(kernel, usage.smem)?),
         (Verdict::Exceeds, _) => format!("exceeds {arch} whatever {open} ⚠"),
         (Verdict::Depends | Verdict::Unknown, _) => match limit(estimate, &names) {
-            Some(limit) => format!("fits {arch} up to {limit}"),
+            Some(limit) => format!("fits {arch} {limit}"),
             None => some_fit(kernel, estimate).or_else(|| either_way(kernel, estimate, &names, &open))?,
         },
         _ => return None,
     };
     Some(said + &assumed::mark(kernel.assumed))
+}
+
+/// `12 KiB (BK=16) to 83 KiB (BK=64) of 227 KiB (sm_90) in 9 ways tried, 8 known to fit · give BK for more`
+fn in_tried_ways(kernel: &InForce<'_>, estimate: &Estimate, names: &[String]) -> Option<String> {
+    let ways = &estimate.ways;
+    let least = ways.iter().min_by_key(|(_, usage)| usage.smem)?;
+    let most = ways.iter().max_by_key(|(_, usage)| (usage.smem.1, usage.smem.0))?;
+    let total = (least.1.smem.0, most.1.smem.1);
+    let given = |(way, _): &(Scenario, MemoryUsage)| {
+        let values: Vec<String> = names.iter().map(|name| format!("{name}={}", value(way, name))).collect();
+        values.join(", ")
+    };
+    let are_told = !names.is_empty() && names.len() <= MOST_NAMES && least != most;
+    let bytes = match are_told {
+        true => format!(
+            "{} ({}) to {} ({}) of {} ({})",
+            lens::amount(least.1.smem)?,
+            given(least),
+            lens::amount(most.1.smem)?,
+            given(most),
+            formatting::kib(kernel.arch.smem()),
+            kernel.arch
+        ),
+        false => lens::bytes(kernel, total)?,
+    };
+    let fits = ways.iter().filter(|(_, usage)| usage.verdict == Verdict::Fits).count();
+    let plural = if ways.len() == 1 { "way" } else { "ways" };
+    let tried = format!("{bytes} in {} {plural} tried", ways.len());
+    let tried = if fits == ways.len() { tried } else { format!("{tried}, {fits} known to fit") };
+    Some(format!("{tried} · give {} for more", formatting::listed(names)))
 }
 
 /// `fits sm_90 in 3 of 4 possible ways`, where all of them are known.
@@ -82,7 +118,8 @@ pub(super) fn markdown(context: &Context<'_>, unit: Unit<'_>) -> String {
     let Some(estimate) = in_force(context, unit) else { return text };
     let names = names(estimate);
     let heads: String = names.iter().map(|name| format!(" {name} |")).collect();
-    let _ = writeln!(text, "\nNo value is known for {}; each possible value was tried:\n", names.join(", "));
+    let tried = if estimate.has_more { "some of those that are usual were" } else { "each possible value was" };
+    let _ = writeln!(text, "\nNo value is known for {}; {tried} tried:\n", names.join(", "));
     let _ = writeln!(text, "|{heads} SMEM | |\n|{}---|---|", "---|".repeat(names.len()));
     for (way, usage) in estimate.ways.iter().take(MOST_LINES) {
         let values: String = names.iter().map(|name| format!(" {} |", value(way, name))).collect();
@@ -102,6 +139,11 @@ pub(super) fn markdown(context: &Context<'_>, unit: Unit<'_>) -> String {
 /// Where something of the scenario in force is open and makes a difference.
 fn in_force<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db Estimate> {
     db::estimate_in_force(context.db, unit).as_deref().filter(|estimate| !estimate.ways.is_empty())
+}
+
+/// Whether only some of what is possible was tried.
+pub(super) fn is_sampled(context: &Context<'_>, unit: Unit<'_>) -> bool {
+    in_force(context, unit).is_some_and(|estimate| estimate.has_more)
 }
 
 /// What differs between the ways.
@@ -135,8 +177,8 @@ fn value(way: &Scenario, name: &str) -> String {
     }
 }
 
-/// `BLOCK_SIZE=8192 (at most 64 KiB)`: the largest number up to which all that is possible fits. Where the next one is only too large in some of its
-/// ways, or is not known to be, that is said: `, with 16384 it may not`.
+/// `up to BLOCK_SIZE=8192 (at most 64 KiB)`: the largest number up to which all that is possible fits. Where the next one is too large in some of its
+/// ways only, that is said: `, with 16384 it may not`. Where it is not known to be too large at all: `at least up to`.
 fn limit<'e>(estimate: &'e Estimate, names: &[String]) -> Option<String> {
     names.iter().find_map(|name| {
         let number = |(way, usage): &'e (Scenario, MemoryUsage)| match way.values.get(name) {
@@ -150,9 +192,12 @@ fn limit<'e>(estimate: &'e Estimate, names: &[String]) -> Option<String> {
         let up_to = ways.iter().filter(|(number, _)| *number == most).map(|(_, usage)| usage.smem);
         let (low, high) = up_to.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
         let amount = lens::amount((low, high)).map_or_else(String::new, |amount| format!(" ({amount})"));
-        let never =
-            ways.iter().filter(|(number, _)| *number == next).all(|(_, usage)| usage.verdict == Verdict::Exceeds);
-        let then = if never { String::new() } else { format!(", with {next} it may not") };
-        Some(format!("{name}={most}{amount}{then}"))
+        let of_next = ways.iter().filter(|(number, _)| *number == next).map(|(_, usage)| usage.verdict);
+        let (exceeds, others): (Vec<_>, Vec<_>) = of_next.partition(|verdict| *verdict == Verdict::Exceeds);
+        Some(match (exceeds.is_empty(), others.is_empty()) {
+            (true, _) => format!("at least up to {name}={most}{amount}"),
+            (false, true) => format!("up to {name}={most}{amount}"),
+            (false, false) => format!("up to {name}={most}{amount}, with {next} it may not"),
+        })
     })
 }
