@@ -70,7 +70,7 @@ pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use needed::triton_needed;
 pub(crate) use outcome::{Outcome, Planned};
 pub(crate) use pairs::unpaired_in;
-pub(crate) use possible::estimate_in_force;
+pub(crate) use possible::{POSSIBLE, estimate_in_force};
 pub(crate) use pypto::{
     callers, generated, host, kernels, planned, plans, plans_under, sequences, source_kernel_ids, source_kernels,
 };

@@ -26,7 +26,7 @@ pub(super) const STEPS: u64 = 600_000;
 const KEPT: u64 = 3;
 
 /// Of where a value is from that is tried.
-const POSSIBLE: &str = "what is possible";
+pub(crate) const POSSIBLE: &str = "what is possible";
 
 /// The kernel's memory under the scenario in force, where that leaves something open.
 #[salsa::tracked(returns(ref))]
@@ -133,16 +133,17 @@ struct Estimating<'a, 'db> {
 impl Estimating<'_, '_> {
     /// Some of the ways to give what a scenario leaves open, where there are too many.
     fn some_ways(&mut self, scenario: &Scenario) -> Vec<(Scenario, MemoryUsage)> {
-        let kept = self.left.get();
-        for most in [3, 2, 1] {
+        let mut kept = self.left.get();
+        // With the least of each, if nothing else is possible.
+        for (most, part) in [(3, 4), (2, 3), (1, 2), (0, 1)] {
             self.ways.clear();
             self.most = Some(most);
-            self.left.set(kept / 3);
+            self.left.set(kept / part);
+            kept -= kept / part;
             if self.split(scenario, None).is_ok() && !self.ways.is_empty() {
                 break;
             }
         }
-        self.left.set(0);
         std::mem::take(&mut self.ways)
     }
 
@@ -203,7 +204,7 @@ impl Estimating<'_, '_> {
     /// What may be given for a parameter; `None` where that may be anything.
     fn values(&self, scenario: &Scenario, name: &str, traced: &TracedKernel) -> Option<Vec<Vec<(String, Constant)>>> {
         if let Some(values) = self.left_by_the_host(scenario, name) {
-            return Some(values);
+            return Some(if self.most.is_some() { usual_extents(name, values) } else { values });
         }
         if let Some(range) = self.ranges.get(name) {
             return Some(self.each_of(name, range));
@@ -262,21 +263,30 @@ pub(super) fn of_elements(example: Example) -> Option<Range> {
 }
 
 /// Numbers of which nothing says how large they are.
-const USUAL_NUMBERS: [i64; 3] = [64, 128, 256];
+const USUAL_NUMBERS: [i64; 3] = [8, 64, 128];
 const USUAL_STAGES: [i64; 3] = [2, 3, 4];
 
 fn numbers(name: &str, values: &[i64]) -> Vec<Vec<(String, Constant)>> {
     values.iter().map(|&value| vec![(name.to_owned(), Constant::Int(value))]).collect()
 }
 
-/// The first, the last and those between them at equal distances; the middle one where there is to be one.
+/// Ways in which a number is as large as extents mostly are, where there are any.
+fn usual_extents(name: &str, ways: Vec<Vec<(String, Constant)>>) -> Vec<Vec<(String, Constant)>> {
+    let usual = Range::Extent.usual();
+    let is_usual = |way: &Vec<(String, Constant)>| way.iter().any(|(it, value)| it == name && usual.contains(value));
+    let (kept, others): (Vec<_>, Vec<_>) = ways.into_iter().partition(is_usual);
+    if kept.is_empty() { others } else { kept }
+}
+
+/// The first, the last and those between them at equal distances; the middle one where there is to be one, the first where there is to be none.
 fn thinned<T>(values: Vec<T>, most: usize) -> Vec<T> {
     let all = values.len();
-    if all <= most {
+    if all <= most.max(1) {
         return values;
     }
     let kept: Vec<usize> = match most {
-        0 | 1 => vec![all / 2],
+        0 => vec![0],
+        1 => vec![all / 2],
         _ => (0..most).map(|nth| nth * (all - 1) / (most - 1)).collect(),
     };
     values.into_iter().enumerate().filter(|(at, _)| kept.contains(at)).map(|(_, value)| value).collect()

@@ -25,7 +25,7 @@ pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_
     let estimate = in_force(context, unit)?;
     let (usage, names) = (&estimate.usage, names(estimate));
     if estimate.has_more {
-        return Some(in_tried_ways(kernel, estimate, &names)? + &assumed::mark(kernel.assumed));
+        return Some(in_tried_ways(kernel, estimate)? + &assumed::mark(kernel.assumed));
     }
     let open = format!("{} {}", formatting::listed(&names), if names.len() == 1 { "is" } else { "are" });
     let arch = kernel.arch;
@@ -43,8 +43,8 @@ pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_
 }
 
 /// `12 KiB (BK=16) to 83 KiB (BK=64) of 227 KiB (sm_90) in 9 ways tried, 8 known to fit · give BK for more`
-fn in_tried_ways(kernel: &InForce<'_>, estimate: &Estimate, names: &[String]) -> Option<String> {
-    let ways = &estimate.ways;
+fn in_tried_ways(kernel: &InForce<'_>, estimate: &Estimate) -> Option<String> {
+    let (ways, names) = (&estimate.ways, tried(estimate));
     let least = ways.iter().min_by_key(|(_, usage)| usage.smem)?;
     let most = ways.iter().max_by_key(|(_, usage)| (usage.smem.1, usage.smem.0))?;
     let total = (least.1.smem.0, most.1.smem.1);
@@ -52,9 +52,10 @@ fn in_tried_ways(kernel: &InForce<'_>, estimate: &Estimate, names: &[String]) ->
         let values: Vec<String> = names.iter().map(|name| format!("{name}={}", value(way, name))).collect();
         values.join(", ")
     };
-    let are_told = !names.is_empty() && names.len() <= MOST_NAMES && least != most;
-    let bytes = match are_told {
-        true => format!(
+    let are_told = !names.is_empty() && names.len() <= MOST_NAMES;
+    let bytes = match (are_told, least == most) {
+        (true, true) => format!("{} with {}", lens::bytes(kernel, total)?, given(least)),
+        (true, false) => format!(
             "{} ({}) to {} ({}) of {} ({})",
             lens::amount(least.1.smem)?,
             given(least),
@@ -63,13 +64,20 @@ fn in_tried_ways(kernel: &InForce<'_>, estimate: &Estimate, names: &[String]) ->
             formatting::kib(kernel.arch.smem()),
             kernel.arch
         ),
-        false => lens::bytes(kernel, total)?,
+        (false, _) => lens::bytes(kernel, total)?,
     };
-    let fits = ways.iter().filter(|(_, usage)| usage.verdict == Verdict::Fits).count();
-    let plural = if ways.len() == 1 { "way" } else { "ways" };
-    let tried = format!("{bytes} in {} {plural} tried", ways.len());
-    let tried = if fits == ways.len() { tried } else { format!("{tried}, {fits} known to fit") };
-    Some(format!("{tried} · give {} for more", formatting::listed(names)))
+    let count = |verdict| ways.iter().filter(|(_, usage)| usage.verdict == verdict).count();
+    let mut said = match ways.len() {
+        1 if are_told => bytes,
+        1 => format!("{bytes} in 1 way tried"),
+        all => format!("{bytes} in {all} ways tried"),
+    };
+    match (count(Verdict::Fits), count(Verdict::Exceeds)) {
+        (0, exceeds) if exceeds == ways.len() => said += ", none fits",
+        (fits, _) if fits == ways.len() || fits == 0 => {}
+        (fits, _) => _ = write!(said, ", {fits} known to fit"),
+    }
+    Some(format!("{said} · give {} for more", formatting::listed(&names)))
 }
 
 /// `fits sm_90 in 3 of 4 possible ways`, where all of them are known.
@@ -144,6 +152,18 @@ fn in_force<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db Estimat
 /// Whether only some of what is possible was tried.
 pub(super) fn is_sampled(context: &Context<'_>, unit: Unit<'_>) -> bool {
     in_force(context, unit).is_some_and(|estimate| estimate.has_more)
+}
+
+/// What was tried and nothing says.
+fn tried(estimate: &Estimate) -> Vec<String> {
+    let is_tried = |(_, from): &(Constant, String)| from == db::POSSIBLE;
+    let mut names: Vec<String> = Vec::new();
+    for (way, _) in &estimate.ways {
+        names.extend(way.values.iter().filter(|(_, value)| is_tried(value)).map(|(name, _)| name.clone()));
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// What differs between the ways.
