@@ -46,9 +46,9 @@ fn nothing_that_the_compiler_takes_is_refused() {
 #[test]
 fn a_name_has_one_type_in_all_rounds_of_a_loop() {
     let told = |body: &[Value]| errors("x=fp16 out=fp32 B=128 arch=sm_80", "x, out, n, B: tl.constexpr", body);
-    assert_eq!(found_and_missed("refused_in_loops.json", told), (172, 61));
+    assert_eq!(found_and_missed("refused_in_loops.json", told), (189, 44));
     let untyped = |body: &[Value]| errors("B=128 arch=sm_80", "x, out, n, B: tl.constexpr", body);
-    assert_eq!(found_and_missed("refused_in_loops.json", untyped), (135, 98));
+    assert_eq!(found_and_missed("refused_in_loops.json", untyped), (142, 91));
 }
 
 /// An extreme of a tensor and of a number without a value is a tensor; offsets in a list go to a descriptor, whatever a launch gives.

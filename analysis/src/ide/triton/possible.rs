@@ -25,7 +25,11 @@ pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_
     let estimate = in_force(context, unit)?;
     let (usage, names) = (&estimate.usage, names(estimate));
     if estimate.has_more {
-        return Some(in_tried_ways(kernel, estimate)? + &assumed::mark(kernel.assumed));
+        let needed = &db::triton_needed(context.db, unit).values;
+        let given: Vec<String> = needed.iter().map(|(name, _)| name.clone()).collect();
+        let more =
+            if given.is_empty() { String::new() } else { format!(" · give {} for more", formatting::listed(&given)) };
+        return Some(in_tried_ways(kernel, estimate)? + &more + &assumed::mark(kernel.assumed));
     }
     let open = format!("{} {}", formatting::listed(&names), if names.len() == 1 { "is" } else { "are" });
     let arch = kernel.arch;
@@ -42,7 +46,7 @@ pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_
     Some(said + &assumed::mark(kernel.assumed))
 }
 
-/// `12 KiB (BK=16) to 83 KiB (BK=64) of 227 KiB (sm_90) in 9 ways tried, 8 known to fit · give BK for more`
+/// `9 ways tried: 12 KiB (BK=16) to 83 KiB (BK=64) of 227 KiB (sm_90), 8 known to fit`
 fn in_tried_ways(kernel: &InForce<'_>, estimate: &Estimate) -> Option<String> {
     let (ways, names) = (&estimate.ways, tried(estimate));
     let least = ways.iter().min_by_key(|(_, usage)| usage.smem)?;
@@ -69,15 +73,15 @@ fn in_tried_ways(kernel: &InForce<'_>, estimate: &Estimate) -> Option<String> {
     let count = |verdict| ways.iter().filter(|(_, usage)| usage.verdict == verdict).count();
     let mut said = match ways.len() {
         1 if are_told => bytes,
-        1 => format!("{bytes} in 1 way tried"),
-        all => format!("{bytes} in {all} ways tried"),
+        1 => format!("1 way tried: {bytes}"),
+        all => format!("{all} ways tried: {bytes}"),
     };
     match (count(Verdict::Fits), count(Verdict::Exceeds)) {
         (0, exceeds) if exceeds == ways.len() => said += ", none fits",
         (fits, _) if fits == ways.len() || fits == 0 => {}
         (fits, _) => _ = write!(said, ", {fits} known to fit"),
     }
-    Some(format!("{said} · give {} for more", formatting::listed(&names)))
+    Some(said)
 }
 
 /// `fits sm_90 in 3 of 4 possible ways`, where all of them are known.
