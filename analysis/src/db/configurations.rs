@@ -11,7 +11,7 @@ use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::{self, Constant};
 
 use super::memory_usage::{Estimate, MemoryUsage};
-use super::possible::{self, estimate};
+use super::possible::{self, estimate_or_some};
 use super::scenario_tables::usage_of_each;
 use super::scenarios::{scenarios, tuner, tuning};
 use super::scope::UnitScope;
@@ -42,7 +42,7 @@ pub(crate) struct Configuration {
 pub(crate) fn configurations_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<Configurations>> {
     let kernel = triton_kernel(db, unit).as_ref()?;
     let left = Cell::new(possible::STEPS);
-    let usage = |scenario: &Scenario| estimate(db, unit, kernel.dialect, scenario, &left);
+    let usage = |scenario: &Scenario| estimate_or_some(db, unit, kernel.dialect, scenario, &left);
     let relevant = relevant_params(db, unit, kernel.dialect);
     let own = kernel.traced.arch;
     Some(on_devices(db, unit, own, kernel.selected, &|scenarios| {

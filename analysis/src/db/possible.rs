@@ -38,7 +38,27 @@ pub(crate) fn estimate_in_force<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
         return None;
     }
     let left = Cell::new(STEPS);
-    estimate(db, unit, kernel.dialect, &scenario, &left).map(Arc::new)
+    estimate_or_some(db, unit, kernel.dialect, &scenario, &left).map(Arc::new)
+}
+
+/// As [`estimate`], with some of the ways where there are too many to try each.
+pub(super) fn estimate_or_some<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    dialect: Dialect,
+    scenario: &Scenario,
+    left: &Cell<u64>,
+) -> Option<Estimate> {
+    let kept = left.get() / KEPT;
+    left.set(left.get() - kept);
+    let all = estimate(db, unit, dialect, scenario, left);
+    left.set(left.get() + kept);
+    let all = all?;
+    if !all.has_more || dialect != Dialect::Triton {
+        return Some(all);
+    }
+    let ways = Estimating::new(db, unit, dialect, left).some_ways(scenario);
+    Some(Estimate { ways, ..all })
 }
 
 /// `left`: the steps that may be taken still.
@@ -49,28 +69,20 @@ pub(super) fn estimate<'db>(
     scenario: &Scenario,
     left: &Cell<u64>,
 ) -> Option<Estimate> {
-    let usual = triton_kernel(db, unit).as_ref().map(|kernel| elements_of(&kernel.traced)).unwrap_or_default();
-    let traced = laid_out(db, unit, dialect, scenario, &usual)?;
+    let mut estimating = Estimating::new(db, unit, dialect, left);
+    let traced = laid_out(db, unit, dialect, scenario, &estimating.usual)?;
     let at_once = usage(&traced);
     if is_settled(&traced, scenario) || at_once.verdict == Verdict::Refused || !traced.is_planned {
         return Some(at_once.into());
     }
-    let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
-    let kept = left.get() / KEPT;
-    left.set(left.get() - kept);
-    let mut estimating =
-        Estimating { db, unit, dialect, ranges, most: None, left, usual, ways: Vec::new(), refused: None };
-    let all = estimating.split(scenario, Some(traced));
-    left.set(left.get() + kept);
-    if let Err(reason) = all {
+    if let Err(reason) = estimating.split(scenario, Some(traced)) {
         let open = at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
         let bytes = if open { (0, None) } else { at_once.smem };
         // What names the values that are missing says more than how many there may be.
         let says_more = |known: &Reason| !open || known.remedy().is_some();
         let reason = at_once.reason.filter(says_more).unwrap_or(reason);
         let usage = MemoryUsage { smem: bytes, verdict: Verdict::Unknown, reason: Some(reason), ..at_once };
-        let ways = if dialect == Dialect::Triton { estimating.some_ways(scenario) } else { Vec::new() };
-        return Some(Estimate { usage, ways, has_more: true });
+        return Some(Estimate { usage, ways: Vec::new(), has_more: true });
     }
     let Estimating { ways, refused, .. } = estimating;
     let Some(all) = ways.iter().map(|(_, usage)| usage.clone()).reduce(|one, other| one.or(&other)) else {
@@ -130,7 +142,13 @@ struct Estimating<'a, 'db> {
     refused: Option<MemoryUsage>,
 }
 
-impl Estimating<'_, '_> {
+impl<'a, 'db> Estimating<'a, 'db> {
+    fn new(db: &'db dyn salsa::Database, unit: Unit<'db>, dialect: Dialect, left: &'a Cell<u64>) -> Self {
+        let usual = triton_kernel(db, unit).as_ref().map(|kernel| elements_of(&kernel.traced)).unwrap_or_default();
+        let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
+        Estimating { db, unit, dialect, ranges, most: None, left, usual, ways: Vec::new(), refused: None }
+    }
+
     /// Some of the ways to give what a scenario leaves open, where there are too many.
     fn some_ways(&mut self, scenario: &Scenario) -> Vec<(Scenario, MemoryUsage)> {
         let mut kept = self.left.get();

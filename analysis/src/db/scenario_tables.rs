@@ -14,7 +14,7 @@ use tilefit_python::eval::{Constant, OneOf};
 use tilefit_python::work::within;
 
 use super::memory_usage::{Estimate, MemoryUsage, Verdict, distinct};
-use super::possible::{self, estimate, estimate_in_force};
+use super::possible::{self, estimate_in_force, estimate_or_some};
 use super::scenarios::{is_pruned, scenarios};
 use super::triton::{relevant_params, triton_kernel};
 use super::{Unit, config};
@@ -174,7 +174,7 @@ pub(crate) fn triton_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Uni
     let left = Cell::new(possible::STEPS);
     let relevant = relevant_params(db, unit, kernel.dialect);
     survey(db, unit, kernel.selected, relevant.as_ref(), &|scenario| {
-        estimate(db, unit, kernel.dialect, scenario, &left)
+        estimate_or_some(db, unit, kernel.dialect, scenario, &left)
     })
 }
 
