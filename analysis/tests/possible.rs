@@ -599,3 +599,16 @@ def k(a, b, c, n, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
 ";
     expect!["8 ways tried: at most 3 KiB (K=16, M=16, N=16) to 64–256 KiB (K=128, M=128, N=128) of 227 KiB (sm_90), 7 known to fit · give M, N and K for more · assumes 3 stages"].assert_eq(&lenses(text).join("\n"));
 }
+
+/// What is tried in each way is not assumed as well.
+#[test]
+fn warps_that_are_tried_are_not_assumed() {
+    let text = format!(
+        "{ROWS}def total(x):
+    y = torch.empty((64,), dtype=torch.float32)
+    block = triton.next_power_of_2(x.shape[1])
+    rows[(64,)](x, y, x.shape[1], BLOCK=block, num_warps=4 if block < 2048 else 8)
+"
+    );
+    expect!["at most 32 B of 227 KiB (sm_90) whatever BLOCK and num_warps are"].assert_eq(&lenses(&text).join("\n"));
+}

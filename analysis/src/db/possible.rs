@@ -69,12 +69,12 @@ pub(super) fn estimate<'db>(
     scenario: &Scenario,
     left: &Cell<u64>,
 ) -> Option<Estimate> {
-    let mut estimating = Estimating::new(db, unit, dialect, left);
-    let traced = laid_out(db, unit, dialect, scenario, &estimating.usual)?;
+    let traced = laid_out(db, unit, dialect, scenario, &assumed_elements(db, unit))?;
     let at_once = usage(&traced);
     if is_settled(&traced, scenario) || at_once.verdict == Verdict::Refused || !traced.is_planned {
         return Some(at_once.into());
     }
+    let mut estimating = Estimating::new(db, unit, dialect, left);
     if let Err(reason) = estimating.split(scenario, Some(traced)) {
         let open = at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
         let bytes = if open { (0, None) } else { at_once.smem };
@@ -90,6 +90,11 @@ pub(super) fn estimate<'db>(
         return refused.filter(|refused| refused.elements.is_empty()).or(Some(at_once)).map(Estimate::from);
     };
     Some(Estimate { usage: all, ways: if ways.len() > 1 { ways } else { Vec::new() }, has_more: false })
+}
+
+/// What is assumed under the scenario in force.
+fn assumed_elements<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Elements {
+    triton_kernel(db, unit).as_ref().map(|kernel| elements_of(&kernel.traced)).unwrap_or_default()
 }
 
 /// Whether nothing that is open changes the kernel's memory.
@@ -144,7 +149,7 @@ struct Estimating<'a, 'db> {
 
 impl<'a, 'db> Estimating<'a, 'db> {
     fn new(db: &'db dyn salsa::Database, unit: Unit<'db>, dialect: Dialect, left: &'a Cell<u64>) -> Self {
-        let usual = triton_kernel(db, unit).as_ref().map(|kernel| elements_of(&kernel.traced)).unwrap_or_default();
+        let usual = assumed_elements(db, unit);
         let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
         Estimating { db, unit, dialect, ranges, most: None, left, usual, ways: Vec::new(), refused: None }
     }
@@ -162,6 +167,7 @@ impl<'a, 'db> Estimating<'a, 'db> {
                 break;
             }
         }
+        self.left.set(self.left.get() + kept);
         std::mem::take(&mut self.ways)
     }
 

@@ -138,12 +138,16 @@ impl Tracer<'_> {
         }
     }
 
-    /// A place that is counted from where a pointer leads to is an integer, and so is what it is loaded from.
-    pub(super) fn note_offset(&mut self, offset: ValueId) {
-        if let Some(name) = self.led.get(&offset)
-            && let Some(example) = self.untyped.get_mut(&**name)
-        {
-            *example = Example::Indices;
+    /// What is counted from where a pointer leads to is an integer; where its type is that of what it was loaded from, so are those.
+    pub(super) fn note_offsets(&mut self, values: &[Value], operands: &[ValueId]) {
+        for (value, operand) in values.iter().zip(operands) {
+            let (Value::Tensor(Tensor { dtype, .. }) | Value::Scalar(Scalar { dtype, .. })) = value else { continue };
+            if *dtype == Dtype::ANY
+                && let Some(name) = self.led.get(operand)
+                && let Some(example) = self.untyped.get_mut(&**name)
+            {
+                *example = Example::Indices;
+            }
         }
     }
 

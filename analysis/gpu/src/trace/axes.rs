@@ -133,7 +133,10 @@ impl Tracer<'_> {
                 let mask = broadcast(&*self.axes_of(mask.id)?, &mask.shape, &pointers.shape);
                 Some(info.elementwise(&mask))
             }
-            _ => Some(info.elementwise(&info)),
+            None | Some(Value::None | Value::Bool(_) | Value::Int(_) | Value::Scalar(_)) => {
+                Some(info.elementwise(&info))
+            }
+            Some(_) => None,
         });
         self.note_axes(of, info);
     }
@@ -244,6 +247,7 @@ impl Tracer<'_> {
     /// The layouts that an access may have whose pointers are not known.
     pub(super) fn possible_layouts(&self, shape: &[u64], bits: u32) -> Vec<Arc<Layout>> {
         let Ok(shape) = narrow(shape) else { return Vec::new() };
+        let bits = bits.max(8);
         let dims: Vec<u32> = (0..shape.len() as u32).collect();
         let orders = dims.iter().map(|&first| {
             let rest = dims.iter().rev().copied().filter(move |&dim| dim != first);
@@ -252,7 +256,7 @@ impl Tracer<'_> {
         let widths =
             (0..=MOST_BITS.ilog2()).map(|power| 1 << power).filter(|width| width * u64::from(bits) <= MOST_BITS);
         let layout = |(order, width): (Vec<u32>, u64)| {
-            access_layout(&shape, bits.max(8), width, &order, self.warps as u32, &self.launch.hardware)
+            access_layout(&shape, bits, width, &order, self.warps as u32, &self.launch.hardware)
         };
         let all = orders.flat_map(|order| widths.clone().map(move |width| (order.clone(), width)));
         all.filter_map(layout).map(Arc::new).collect()

@@ -302,7 +302,7 @@ impl Tracer<'_> {
             self.of_untyped.insert(id, name);
         }
         if dtype.is_pointer() && matches!(name, "add" | "sub") {
-            operands.iter().for_each(|operand| self.note_offset(*operand));
+            self.note_offsets(values, &operands);
         }
         // A number that is loaded and added to an argument may count from where that leads to.
         if dtype == Dtype::ANY

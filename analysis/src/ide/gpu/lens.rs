@@ -67,13 +67,16 @@ fn memories(kernel: &InForce<'_>, smem: (u64, Option<u64>), tmem: (u64, Option<u
 
 /// `12–98 KiB of 227 KiB (sm_90)`, and by how much that is too much; `None` where nothing is known.
 pub(in crate::ide) fn bytes(kernel: &InForce<'_>, (low, high): (u64, Option<u64>)) -> Option<String> {
-    let capacity = kernel.arch.smem();
     let amount = amount((low, high))?;
-    // What is assumed is said at the end.
+    let over = formatting::over(low, kernel.arch.smem(), "bytes").map_or_else(String::new, |over| format!(" ⚠ {over}"));
+    Some(format!("{amount} of {}{over}", capacity(kernel)))
+}
+
+/// `227 KiB (sm_90)`; a device that is assumed is named at the end of a lens.
+pub(in crate::ide) fn capacity(kernel: &InForce<'_>) -> String {
     let is_assumed = kernel.assumed.iter().any(|it| matches!(it, Assumed::Device(..)));
     let device = if is_assumed { String::new() } else { format!(" ({})", kernel.arch) };
-    let over = formatting::over(low, capacity, "bytes").map_or_else(String::new, |over| format!(" ⚠ {over}"));
-    Some(format!("{amount} of {}{device}{over}", short(capacity)))
+    format!("{}{device}", short(kernel.arch.smem()))
 }
 
 /// `12–98 KiB`

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tilefit_gpu::assumed;
+use tilefit_gpu::assumed::{self, Assumed};
 use tilefit_gpu::scenario::Scenario;
 use tilefit_python::diagnostics::Code;
 use tilefit_python::eval::Constant;
@@ -13,8 +13,8 @@ use crate::ide::gpu::lens::{self, InForce};
 use crate::ide::gpu::scenarios::display;
 use crate::ide::{Context, PlacedUnit, formatting};
 
-/// Names whose values a lens has room for.
-const MOST_NAMES: usize = 3;
+/// Values that a lens has room for.
+const MOST_VALUES: usize = 8;
 
 /// Lines of the table in a hover.
 const MOST_LINES: usize = 24;
@@ -29,7 +29,7 @@ pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_
         let given: Vec<String> = needed.iter().map(|(name, _)| name.clone()).collect();
         let more =
             if given.is_empty() { String::new() } else { format!(" · give {} for more", formatting::listed(&given)) };
-        return Some(in_tried_ways(kernel, estimate)? + &more + &assumed::mark(kernel.assumed));
+        return Some(in_tried_ways(kernel, estimate)? + &more + &assumed::mark(&assumed_by(kernel, estimate)));
     }
     let open = format!("{} {}", formatting::listed(&names), if names.len() == 1 { "is" } else { "are" });
     let arch = kernel.arch;
@@ -43,12 +43,24 @@ pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_
         },
         _ => return None,
     };
-    Some(said + &assumed::mark(kernel.assumed))
+    Some(said + &assumed::mark(&assumed_by(kernel, estimate)))
+}
+
+/// What is assumed of a kernel and not tried in each of the ways.
+fn assumed_by(kernel: &InForce<'_>, estimate: &Estimate) -> Vec<Assumed> {
+    let is_tried = |it: &Assumed, (way, _): &(Scenario, MemoryUsage)| match it {
+        Assumed::Device(..) => false,
+        Assumed::Warps(_) => way.num_warps.is_some(),
+        Assumed::Stages(_) => way.num_stages.is_some(),
+        Assumed::Number(name, _) | Assumed::Elements(name, _) => way.values.contains_key(name),
+    };
+    let rests_on = |it: &&Assumed| !estimate.ways.iter().all(|way| is_tried(it, way));
+    kernel.assumed.iter().filter(rests_on).cloned().collect()
 }
 
 /// `9 ways tried: 12 KiB (BK=16) to 83 KiB (BK=64) of 227 KiB (sm_90), 8 known to fit`
 fn in_tried_ways(kernel: &InForce<'_>, estimate: &Estimate) -> Option<String> {
-    let (ways, names) = (&estimate.ways, tried(estimate));
+    let (ways, names) = (&estimate.ways, tried(kernel.assumed, estimate));
     let least = ways.iter().min_by_key(|(_, usage)| usage.smem)?;
     let most = ways.iter().max_by_key(|(_, usage)| (usage.smem.1, usage.smem.0))?;
     let total = (least.1.smem.0, most.1.smem.1);
@@ -56,19 +68,18 @@ fn in_tried_ways(kernel: &InForce<'_>, estimate: &Estimate) -> Option<String> {
         let values: Vec<String> = names.iter().map(|name| format!("{name}={}", value(way, name))).collect();
         values.join(", ")
     };
-    let are_told = !names.is_empty() && names.len() <= MOST_NAMES;
-    let bytes = match (are_told, least == most) {
-        (true, true) => format!("{} with {}", lens::bytes(kernel, total)?, given(least)),
-        (true, false) => format!(
-            "{} ({}) to {} ({}) of {} ({})",
+    let are_told = !names.is_empty() && names.len() * ways.len().min(2) <= MOST_VALUES;
+    let bytes = match ways.len() {
+        1 if are_told => format!("{} with {}", lens::bytes(kernel, total)?, given(least)),
+        _ if are_told && least.1.smem != most.1.smem => format!(
+            "{} ({}) to {} ({}) of {}",
             lens::amount(least.1.smem)?,
             given(least),
             lens::amount(most.1.smem)?,
             given(most),
-            formatting::kib(kernel.arch.smem()),
-            kernel.arch
+            lens::capacity(kernel)
         ),
-        (false, _) => lens::bytes(kernel, total)?,
+        _ => lens::bytes(kernel, total)?,
     };
     let count = |verdict| ways.iter().filter(|(_, usage)| usage.verdict == verdict).count();
     let mut said = match ways.len() {
@@ -128,10 +139,11 @@ pub(super) fn too_wide(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &Tri
 pub(super) fn markdown(context: &Context<'_>, unit: Unit<'_>) -> String {
     let mut text = String::new();
     let Some(estimate) = in_force(context, unit) else { return text };
-    let names = names(estimate);
+    let assumed = db::triton_assumed(context.db, unit);
+    let names = if estimate.has_more { tried(assumed, estimate) } else { names(estimate) };
     let heads: String = names.iter().map(|name| format!(" {name} |")).collect();
-    let tried = if estimate.has_more { "some of those that are usual were" } else { "each possible value was" };
-    let _ = writeln!(text, "\nNo value is known for {}; {tried} tried:\n", names.join(", "));
+    let which = if estimate.has_more { "some of those that are usual were" } else { "each possible value was" };
+    let _ = writeln!(text, "\nNo value is known for {}; {which} tried:\n", names.join(", "));
     let _ = writeln!(text, "|{heads} SMEM | |\n|{}---|---|", "---|".repeat(names.len()));
     for (way, usage) in estimate.ways.iter().take(MOST_LINES) {
         let values: String = names.iter().map(|name| format!(" {} |", value(way, name))).collect();
@@ -158,12 +170,17 @@ pub(super) fn is_sampled(context: &Context<'_>, unit: Unit<'_>) -> bool {
     in_force(context, unit).is_some_and(|estimate| estimate.has_more)
 }
 
-/// What was tried and nothing says.
-fn tried(estimate: &Estimate) -> Vec<String> {
+/// What was tried and nothing says. `assumed`: what would have been assumed instead.
+fn tried(assumed: &[Assumed], estimate: &Estimate) -> Vec<String> {
     let is_tried = |(_, from): &(Constant, String)| from == db::POSSIBLE;
     let mut names: Vec<String> = Vec::new();
     for (way, _) in &estimate.ways {
         names.extend(way.values.iter().filter(|(_, value)| is_tried(value)).map(|(name, _)| name.clone()));
+        names.extend(assumed.iter().filter_map(|it| match it {
+            Assumed::Warps(_) => way.num_warps.map(|_| "num_warps".to_owned()),
+            Assumed::Stages(_) => way.num_stages.map(|_| "num_stages".to_owned()),
+            _ => None,
+        }));
     }
     names.sort_unstable();
     names.dedup();
