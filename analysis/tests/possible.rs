@@ -597,7 +597,7 @@ def k(a, b, c, n, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
         s += tl.dot(x, y)
     tl.store(c + m[:, None] * n + j[None, :], s.to(tl.float16))
 ";
-    expect!["8 ways tried: at most 3 KiB (K=16, M=16, N=16) to 64–256 KiB (K=128, M=128, N=128) of 227 KiB (sm_90), 7 known to fit · give M, N and K for more · assumes 3 stages"].assert_eq(&lenses(text).join("\n"));
+    expect!["27 ways tried: at most 3 KiB (K=16, M=16, N=16) to 64–256 KiB (K=128, M=128, N=128) of 227 KiB (sm_90), 26 known to fit · give M, N and K for more · assumes 3 stages"].assert_eq(&lenses(text).join("\n"));
 }
 
 /// What is tried in each way is not assumed as well.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use tilefit_gpu::possible::{Range, ranges};
@@ -24,6 +25,9 @@ pub(super) const STEPS: u64 = 600_000;
 
 /// The part of them that is kept for a few ways, where there are too many to try each.
 const KEPT: u64 = 3;
+
+/// One way may take so many times as many steps as others.
+const OFF_BY: u64 = 2;
 
 /// Of where a value is from that is tried.
 pub(crate) const POSSIBLE: &str = "what is possible";
@@ -49,15 +53,17 @@ pub(super) fn estimate_or_some<'db>(
     scenario: &Scenario,
     left: &Cell<u64>,
 ) -> Option<Estimate> {
+    let mut estimating = Estimating::new(db, unit, dialect, left);
     let kept = left.get() / KEPT;
     left.set(left.get() - kept);
-    let all = estimate(db, unit, dialect, scenario, left);
+    estimating.budget = left.get();
+    let all = estimating.all(scenario);
     left.set(left.get() + kept);
     let all = all?;
     if !all.has_more || dialect != Dialect::Triton {
         return Some(all);
     }
-    let ways = Estimating::new(db, unit, dialect, left).some_ways(scenario);
+    let ways = estimating.some_ways(scenario);
     Some(Estimate { ways, ..all })
 }
 
@@ -69,27 +75,7 @@ pub(super) fn estimate<'db>(
     scenario: &Scenario,
     left: &Cell<u64>,
 ) -> Option<Estimate> {
-    let traced = laid_out(db, unit, dialect, scenario, &assumed_elements(db, unit))?;
-    let at_once = usage(&traced);
-    if is_settled(&traced, scenario) || at_once.verdict == Verdict::Refused || !traced.is_planned {
-        return Some(at_once.into());
-    }
-    let mut estimating = Estimating::new(db, unit, dialect, left);
-    if let Err(reason) = estimating.split(scenario, Some(traced)) {
-        let open = at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
-        let bytes = if open { (0, None) } else { at_once.smem };
-        // What names the values that are missing says more than how many there may be.
-        let says_more = |known: &Reason| !open || known.remedy().is_some();
-        let reason = at_once.reason.filter(says_more).unwrap_or(reason);
-        let usage = MemoryUsage { smem: bytes, verdict: Verdict::Unknown, reason: Some(reason), ..at_once };
-        return Some(Estimate { usage, ways: Vec::new(), has_more: true });
-    }
-    let Estimating { ways, refused, .. } = estimating;
-    let Some(all) = ways.iter().map(|(_, usage)| usage.clone()).reduce(|one, other| one.or(&other)) else {
-        // What is refused for elements that are only assumed may be taken for others.
-        return refused.filter(|refused| refused.elements.is_empty()).or(Some(at_once)).map(Estimate::from);
-    };
-    Some(Estimate { usage: all, ways: if ways.len() > 1 { ways } else { Vec::new() }, has_more: false })
+    Estimating::new(db, unit, dialect, left).all(scenario)
 }
 
 /// What is assumed under the scenario in force.
@@ -140,8 +126,12 @@ struct Estimating<'a, 'db> {
     /// How many of the values that are usual are tried of each; `None`: all that are possible.
     most: Option<usize>,
     left: &'a Cell<u64>,
+    /// The steps that all ways may take.
+    budget: u64,
     /// What was assumed so far.
     usual: Elements,
+    /// What was tried so far.
+    seen: Vec<(Scenario, Rc<TracedKernel>)>,
     ways: Vec<(Scenario, MemoryUsage)>,
     /// A way that the compiler refuses.
     refused: Option<MemoryUsage>,
@@ -151,38 +141,75 @@ impl<'a, 'db> Estimating<'a, 'db> {
     fn new(db: &'db dyn salsa::Database, unit: Unit<'db>, dialect: Dialect, left: &'a Cell<u64>) -> Self {
         let usual = assumed_elements(db, unit);
         let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
-        Estimating { db, unit, dialect, ranges, most: None, left, usual, ways: Vec::new(), refused: None }
+        let budget = left.get();
+        let (seen, ways) = (Vec::new(), Vec::new());
+        Estimating { db, unit, dialect, ranges, most: None, left, budget, usual, seen, ways, refused: None }
+    }
+
+    /// Each of the ways to give what a scenario leaves open.
+    fn all(&mut self, scenario: &Scenario) -> Option<Estimate> {
+        let traced = laid_out(self.db, self.unit, self.dialect, scenario, &self.usual)?;
+        let at_once = usage(&traced);
+        if is_settled(&traced, scenario) || at_once.verdict == Verdict::Refused || !traced.is_planned {
+            return Some(at_once.into());
+        }
+        if let Err(reason) = self.split(scenario, Some(traced), 1) {
+            let open = at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
+            let bytes = if open { (0, None) } else { at_once.smem };
+            // What names the values that are missing says more than how many there may be.
+            let says_more = |known: &Reason| !open || known.remedy().is_some();
+            let reason = at_once.reason.filter(says_more).unwrap_or(reason);
+            let usage = MemoryUsage { smem: bytes, verdict: Verdict::Unknown, reason: Some(reason), ..at_once };
+            return Some(Estimate { usage, ways: Vec::new(), has_more: true });
+        }
+        let (ways, refused) = (std::mem::take(&mut self.ways), self.refused.take());
+        let Some(all) = ways.iter().map(|(_, usage)| usage.clone()).reduce(|one, other| one.or(&other)) else {
+            // What is refused for elements that are only assumed may be taken for others.
+            return refused.filter(|refused| refused.elements.is_empty()).or(Some(at_once)).map(Estimate::from);
+        };
+        Some(Estimate { usage: all, ways: if ways.len() > 1 { ways } else { Vec::new() }, has_more: false })
     }
 
     /// Some of the ways to give what a scenario leaves open, where there are too many.
     fn some_ways(&mut self, scenario: &Scenario) -> Vec<(Scenario, MemoryUsage)> {
         let mut kept = self.left.get();
+        let mut begun: Vec<(Scenario, MemoryUsage)> = Vec::new();
+        self.ways.clear();
         // With the least of each, if nothing else is possible.
-        for (most, part) in [(3, 4), (2, 3), (1, 2), (0, 1)] {
+        for (most, part) in [(3, 2), (2, 2), (1, 2), (0, 1)] {
+            begun = if self.ways.len() > begun.len() { std::mem::take(&mut self.ways) } else { begun };
             self.ways.clear();
             self.most = Some(most);
-            self.left.set(kept / part);
-            kept -= kept / part;
-            if self.split(scenario, None).is_ok() && !self.ways.is_empty() {
+            self.budget = kept / part;
+            self.left.set(self.budget);
+            let ended = self.split(scenario, None, 1);
+            kept -= self.budget - self.left.get();
+            if ended.is_ok() && !self.ways.is_empty() {
                 break;
             }
         }
-        self.left.set(self.left.get() + kept);
-        std::mem::take(&mut self.ways)
+        self.left.set(kept);
+        // Some of those that there was no time to go through.
+        if self.ways.is_empty() { begun } else { std::mem::take(&mut self.ways) }
     }
 
-    /// Goes through the ways to give what a scenario leaves open, as far as the kernel asks for it. `Err`: there are too many.
-    fn split(&mut self, scenario: &Scenario, traced: Option<TracedKernel>) -> Result<(), Reason> {
+    /// Goes through the ways to give what a scenario leaves open, as far as the kernel asks for it. `like`: how many others there are that this one
+    /// is tried with, and itself. `Err`: there are too many.
+    fn split(&mut self, scenario: &Scenario, traced: Option<TracedKernel>, like: u64) -> Result<(), Reason> {
         if let Some(option) = OPTIONS.iter().find(|option| scenario.possible.contains_key(**option)) {
-            return self.each(scenario, self.option_values(scenario, option)?);
+            return self.each(scenario, self.option_values(scenario, option)?, like);
         }
         let traced = match traced {
             Some(traced) => {
                 take(self.left, &traced)?;
-                traced
+                Rc::new(traced)
             }
-            None => tried(self.db, self.unit, self.dialect, scenario, self.left, &self.usual)?,
+            None => self.tried(scenario)?,
         };
+        // All of them will not be done in time, so time is kept for fewer.
+        if like.saturating_mul(traced.steps) / OFF_BY > self.budget {
+            return Err(TOO_MANY.into());
+        }
         self.usual.extend(elements_of(&traced));
         let usage = usage(&traced);
         if usage.verdict == Verdict::Refused {
@@ -193,7 +220,7 @@ impl<'a, 'db> Estimating<'a, 'db> {
         let next = asked.iter().find_map(|name| self.values(scenario, name, &traced));
         match next {
             // What does not bound the plan is not looked at.
-            Some(values) if !is_settled(&traced, scenario) => self.each(scenario, values),
+            Some(values) if !is_settled(&traced, scenario) => self.each(scenario, values, like),
             _ if traced.planned.plan.shared.high.is_some() && traced.planned.plan.tensor.high.is_some() => {
                 self.ways.push((scenario.clone(), usage));
                 Ok(())
@@ -204,15 +231,30 @@ impl<'a, 'db> Estimating<'a, 'db> {
         }
     }
 
-    fn each(&mut self, scenario: &Scenario, values: Vec<Vec<(String, Constant)>>) -> Result<(), Reason> {
+    fn tried(&mut self, scenario: &Scenario) -> Result<Rc<TracedKernel>, Reason> {
+        if let Some((_, traced)) = self.seen.iter().find(|(it, _)| it == scenario) {
+            return Ok(Rc::clone(traced));
+        }
+        let traced = Rc::new(tried(self.db, self.unit, self.dialect, scenario, self.left, &self.usual)?);
+        self.seen.push((scenario.clone(), Rc::clone(&traced)));
+        Ok(traced)
+    }
+
+    fn each(
+        &mut self,
+        scenario: &Scenario,
+        values: Vec<Vec<(String, Constant)>>,
+        like: u64,
+    ) -> Result<(), Reason> {
         let values = match self.most {
             Some(most) => thinned(values, most),
             None => values,
         };
+        let like = like.saturating_mul(values.len() as u64);
         values.into_iter().try_for_each(|given| {
             let with =
                 |scenario: Scenario, (name, value): &(String, Constant)| scenario.where_it_is(name, value, POSSIBLE);
-            self.split(&given.iter().fold(scenario.clone(), with), None)
+            self.split(&given.iter().fold(scenario.clone(), with), None, like)
         })
     }
 
