@@ -40,6 +40,7 @@ mod outcome;
 mod pairs;
 mod patches;
 mod possible;
+mod program;
 mod provenance;
 mod pypto;
 mod questions;

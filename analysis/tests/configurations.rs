@@ -3,6 +3,7 @@
 use expect_test::expect;
 use tilefit_analysis::Fixture;
 use tilefit_analysis::ide::Effect;
+use tilefit_analysis::ide::configurations::OnDevice;
 use tilefit_analysis::project::Config;
 use tilefit_gpu::device::Arch;
 use tilefit_syntax::TextRange;
@@ -133,8 +134,6 @@ fn each_has_a_hint_where_the_list_has_a_name_or_is_what_a_function_returns() {
         ),
         "configs()",
         expect![[r#"
-            triton.Config({'BM': 64, 'BN': 64, 'BK': 64}, num_stages=3, num_warps=4) 32 KiB
-            triton.Config({'BM': 128, 'BN': 256, 'BK': 64}, num_stages=4, num_warps=8) 144 KiB ⚠ 45 KiB over
             x smem 0x0 2 × 8 KiB
             y smem 0x4000 2 × 8 KiB
         "#]],
@@ -343,4 +342,153 @@ fn the_only_launch_can_be_reduced() {
             98304 fits
     "#]],
     );
+}
+
+/// Bytes, or that it is not launched there, by configuration and device.
+fn by_device(fixture: &Fixture) -> String {
+    let mut text = String::new();
+    for kernel in fixture.configurations() {
+        text += &format!("{}\n", kernel.summary);
+        for row in &kernel.configurations {
+            let values: Vec<_> = row.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let cell = |(device, on): (&&str, &Option<OnDevice>)| match on {
+                Some(on) => format!("{device} {}", on.low),
+                None if row.not_on.contains(device) => format!("{device} not launched"),
+                None => format!("{device} ?"),
+            };
+            let cells: Vec<String> = kernel.devices.iter().zip(&row.on).map(cell).collect();
+            text += &format!("{} | {}\n", values.join(" "), cells.join(", "));
+        }
+    }
+    text
+}
+
+const PRODUCT: &str = "import torch
+import triton
+import triton.language as tl
+from enum import Enum
+
+
+@triton.jit
+def mm(X, Y, Z, n, D: tl.constexpr, B: tl.constexpr):
+    i = tl.arange(0, B)
+    d = tl.arange(0, D)
+    s = tl.zeros((B, B), dtype=tl.float32)
+    for k in range(0, n, D):
+        s = tl.dot(tl.load(X + i[:, None] * n + (k + d)[None, :]), tl.load(Y + (k + d)[:, None] * B + i[None, :]), s)
+    tl.store(Z + i[:, None] * B + i[None, :], s)
+
+
+def use():
+    x = torch.ones((4096, 64), dtype=torch.float16, device=\"cuda\")
+    go(x, 64)
+";
+
+/// The bytes are those that Triton 3.9 answers with.
+#[test]
+fn host_code_is_followed_on_each_device() {
+    let by_capability = "
+def config(D):
+    if torch.cuda.get_device_capability() == (8, 6):
+        return 64, 2, 4
+    elif torch.cuda.get_device_capability()[0] >= 9:
+        return 128, 3, 8
+    return 32, 1, 4
+
+
+def go(X, D):
+    B, stages, warps = config(D)
+    mm[(1,)](X, X, torch.empty((64, 64), device=X.device), X.shape[0], D=D, B=B, num_stages=stages, num_warps=warps)
+";
+    let fixture = open(&format!("{PRODUCT}{by_capability}"), &["sm_90", "sm_86", "sm_80"]);
+    expect![[r#"
+        1 of 1 fit sm_90; 1 of 1 fit sm_86; 1 of 1 fit sm_80
+        B=128 num_stages=3 num_warps=8 | sm_90 98304, sm_86 not launched, sm_80 not launched
+        B=64 num_stages=2 num_warps=4 | sm_90 not launched, sm_86 16384, sm_80 not launched
+        B=32 num_stages=1 num_warps=4 | sm_90 not launched, sm_86 not launched, sm_80 8192
+    "#]]
+    .assert_eq(&by_device(&fixture));
+    // As flash-linear-attention asks: an enumeration, errors that nothing raises, the only device.
+    let by_memory = "
+class Least(Enum):
+    ADA = 101376
+    HOPPER = 232448
+
+    @classmethod
+    def of(cls, arch):
+        try:
+            return cls[arch.upper()].value
+        except KeyError:
+            return 0
+
+
+def has(arch, at=0):
+    try:
+        found = [triton.runtime.driver.active.utils.get_device_properties(i)['max_shared_mem'] for i in range(torch.cuda.device_count())]
+        return found[at] >= Least.of(arch)
+    except Exception:
+        return False
+
+
+def go(X, D):
+    if has(\"hopper\", X.device.index):
+        B = 128
+    elif has(\"ada\"):
+        B = 64
+    else:
+        B = 32
+    mm[(1,)](X, X, torch.empty((64, 64), device=X.device), X.shape[0], D=D, B=B, num_stages=2, num_warps=4)
+";
+    let fixture = open(&format!("{PRODUCT}{by_memory}"), &["sm_90", "sm_80", "gfx942"]);
+    expect![[r#"
+        1 of 1 fit sm_90; 1 of 1 fit sm_80; 1 of 1 fit gfx942
+        B=128 | sm_90 65536, sm_80 not launched, gfx942 not launched
+        B=64 | sm_90 not launched, sm_80 16384, gfx942 not launched
+        B=32 | sm_90 not launched, sm_80 not launched, gfx942 8192
+    "#]]
+    .assert_eq(&by_device(&fixture));
+}
+
+/// Of functions and names that a condition on the device chooses, a kernel takes those of its own.
+#[test]
+fn names_are_chosen_by_the_device() {
+    let text = "import torch
+import triton
+import triton.language as tl
+
+IS_HOPPER = torch.cuda.get_device_capability()[0] == 9
+ROWS: tl.constexpr = tl.constexpr(128 if IS_HOPPER else 64)
+
+
+@triton.jit
+def twice(x):
+    return tl.sum(x, 0)
+
+
+@triton.jit
+def once(x):
+    return tl.max(x, 0)
+
+
+if IS_HOPPER:
+    COLUMNS: tl.constexpr = tl.constexpr(64)
+    reduced = twice
+else:
+    COLUMNS: tl.constexpr = tl.constexpr(32)
+    reduced = once
+
+
+@triton.jit
+def k(x, y):
+    i, j = tl.arange(0, ROWS), tl.arange(0, COLUMNS)
+    a = tl.load(x + i[:, None] * COLUMNS + j[None, :])
+    b = tl.load(x + j[:, None] * ROWS + i[None, :])
+    tl.store(y + i, reduced(tl.dot(a, b, out_dtype=tl.float32)))
+";
+    let fixture = open(text, &["sm_90", "sm_86"]);
+    expect![[r#"
+        1 of 1 fit sm_90; 1 of 1 fit sm_86
+         | sm_90 32768, sm_86 8192
+    "#]]
+    .assert_eq(&by_device(&fixture));
 }

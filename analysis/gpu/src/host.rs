@@ -7,7 +7,6 @@ use tilefit_python::finding::Reason;
 use tilefit_python::torch;
 
 use super::argument_type::ArgumentType;
-use super::device::Arch;
 use super::language::Dtype;
 use super::shared_layout::Nvmma;
 
@@ -73,74 +72,6 @@ pub fn call(path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Cons
 
 fn unknown(reason: impl Into<String>) -> Constant {
     Constant::Unknown(Reason::new(reason))
-}
-
-/// The device that a program asks Triton for: the one that kernels are planned for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GpuTarget(pub Arch);
-
-impl GpuTarget {
-    fn backend(self) -> &'static str {
-        if self.0.is_amd() { "hip" } else { "cuda" }
-    }
-}
-
-impl Weighed for GpuTarget {
-    fn weight(&self) -> usize {
-        1
-    }
-
-    fn depth(&self) -> u32 {
-        0
-    }
-}
-
-impl Behaviour for GpuTarget {
-    fn truth(&self) -> Option<bool> {
-        Some(true)
-    }
-
-    fn is_known(&self) -> bool {
-        true
-    }
-
-    fn is_lasting(&self) -> bool {
-        true
-    }
-
-    fn equals(&self, other: &Object) -> bool {
-        other.get() == Some(self)
-    }
-
-    fn named(&self, _: &str) -> Option<Constant> {
-        None
-    }
-
-    fn member(&self, name: &str) -> Option<Constant> {
-        Some(match name {
-            "backend" => Constant::Str(self.backend().to_owned()),
-            "arch" if self.0.is_amd() => Constant::Str(self.0.to_string()),
-            "arch" => Constant::Int(self.0.capability().into()),
-            _ => return None,
-        })
-    }
-
-    fn with_member(&self, _: &str, _: &Constant) -> Option<Constant> {
-        None
-    }
-
-    fn method(&self, name: &str, _: &[Constant]) -> Option<Constant> {
-        let backend = name.strip_prefix("is_")?.strip_suffix("_backend")?;
-        Some(Constant::Bool(backend == self.backend()))
-    }
-
-    fn either(&self, _: &Object) -> Option<Constant> {
-        None
-    }
-
-    fn binary(&self, _: BinaryOp, _: &Constant, _: &Constant) -> Option<Constant> {
-        None
-    }
 }
 
 /// A layout of Gluon that the host makes, by the canonical name of the function; `None` for other functions.

@@ -10,6 +10,7 @@ pub mod assumed;
 mod axis_info;
 pub mod configuration;
 pub mod device;
+pub mod device_queries;
 pub mod heuristics;
 pub mod host;
 mod interleave;

@@ -30,7 +30,8 @@ use builtins::{builtin, is_builtin, math, product};
 
 pub use arithmetic::{floor_div, integers, truth};
 pub use binding::{
-    Binding, LONGEST_CHAIN, asks_for_program, assigned_member, binding, bound_value, is_bound_by_program, too_far,
+    Binding, LONGEST_CHAIN, asks_for_program, assigned_member, binding, binding_in, bound_value, is_bound_by_program,
+    too_far,
 };
 pub use choice::{OneOf, lifted};
 pub use imports::{Bindings, Bound, Imports, Module};
@@ -681,6 +682,10 @@ impl Evaluator<'_> {
                 }
                 Err(reason) => Constant::Unknown(reason),
             },
+            [class, method] if !self.is_argument(class) && self.scope.class(class).is_some() => {
+                let called = records::class_method(self, class, method, args);
+                called.unwrap_or_else(|| unknown(format!("calls `{class}.{method}`, which tilefit does not evaluate")))
+            }
             // `buf.get_byte()` of a dtype that is bound to a name.
             [name, "get_byte"] => match self.name(name) {
                 Constant::Dtype(dtype) => Constant::Int(dtype.get_byte() as i64),
@@ -845,6 +850,8 @@ impl Evaluator<'_> {
                 let element = usize::try_from(at).ok().and_then(|at| elements.get(at));
                 element.cloned().unwrap_or_else(|| unknown("the index is out of range"))
             }
+            // There is no other element.
+            Constant::Unknown(_) if elements.len() == 1 => elements[0].clone(),
             Constant::Unknown(reason) => Constant::Unknown(reason),
             _ => unknown("indexes a list with a value that is not an integer"),
         }

@@ -31,7 +31,7 @@ pub(crate) fn calls<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<V
     // Plain Python is run; a function of PyPTO is lowered instead, whose tensors have types of their own.
     if !calls_by_name_only(db, unit) {
         let calls = Calls { file: unit.file(db), made: RefCell::default() };
-        follow(db, unit, &calls, |host| eval::follow(ast, host));
+        follow(db, (unit, None), &calls, |host| eval::follow(ast, host));
         return Arc::new(calls.made.into_inner());
     }
     if unit.key(db).kind != BlockKind::Function {
@@ -82,11 +82,11 @@ impl Calls {
 
 impl<'db> Meaning<'db> for Calls {
     fn library_name(&self, host: &Host<'db, '_>, path: &[&str]) -> Option<Constant> {
-        libraries::name(host.scope.db, host.file(), path, Reader::Host)
+        libraries::name(host.scope.db, host.asking(), path, Reader::Host)
     }
 
     fn library_call(&self, host: &Host<'db, '_>, path: &[&str], arguments: Arguments) -> Option<Constant> {
-        libraries::call(host.scope.db, host.file(), path, arguments, Reader::Host)
+        libraries::call(host.scope.db, host.asking(), path, arguments, Reader::Host)
     }
 
     fn call(&self, host: &Host<'db, '_>, function: Unit<'db>, arguments: &[Argument]) -> Option<Constant> {

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, ExprId, Stmt};
 
@@ -13,7 +14,7 @@ use tilefit_python::eval::{self, Constant};
 use super::memory_usage::{Estimate, MemoryUsage};
 use super::possible::{self, estimate_or_some};
 use super::scenario_tables::usage_of_each;
-use super::scenarios::{scenarios, tuner, tuning};
+use super::scenarios::{scenarios_on, tuner, tuning};
 use super::scope::UnitScope;
 use super::statements::{defined, statements_of};
 use super::triton::{relevant_params, triton_kernel};
@@ -31,8 +32,10 @@ pub(crate) struct Configurations {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Configuration {
     pub(crate) scenario: Scenario,
-    /// By device; `None`: too many others came before.
+    /// By device; `None`: it is not launched there, or too many others came before.
     pub(crate) cells: Vec<Option<MemoryUsage>>,
+    /// By device: whether host code that runs there launches it.
+    pub(crate) is_launched: Vec<bool>,
     /// Each way to give what the configuration leaves open, where that makes a difference; none is written in the file.
     pub(crate) ways: Vec<Configuration>,
 }
@@ -171,18 +174,31 @@ fn on_devices<'db>(
 ) -> Arc<Configurations> {
     let mut devices = vec![own];
     devices.extend(config(db).devices.iter().copied().filter(|&device| device != own));
-    let mut scenarios: Vec<Scenario> = scenarios(db, unit).to_vec();
-    if scenarios.is_empty() {
-        scenarios.push(Scenario::default());
-    }
-    let on = |device: Arch| {
-        let there = scenarios.iter().map(|scenario| Scenario { arch: Some(device), ..scenario.clone() });
-        each(&there.collect::<Vec<_>>())
+    let of_device = |device: Arch| match scenarios_on(db, unit, device).as_slice() {
+        [] => vec![Scenario::default()],
+        scenarios => scenarios.to_vec(),
     };
-    let columns: Vec<Vec<Estimate>> = devices.iter().map(|&device| on(device)).collect();
+    // Host code may launch something else on each device.
+    let mut rows: Vec<Scenario> = of_device(own);
+    let columns = devices.iter().map(|&device| {
+        let there = of_device(device);
+        let estimates = each(&there.iter().map(|it| Scenario { arch: Some(device), ..it.clone() }).collect::<Vec<_>>());
+        let mut column: FxHashMap<usize, Option<Estimate>> = FxHashMap::default();
+        let estimates = estimates.into_iter().map(Some).chain(std::iter::repeat(None));
+        for (scenario, estimate) in there.into_iter().zip(estimates) {
+            let at = rows.iter().position(|row| *row == scenario).unwrap_or_else(|| {
+                rows.push(scenario);
+                rows.len() - 1
+            });
+            column.insert(at, estimate);
+        }
+        column
+    });
+    let columns: Vec<FxHashMap<usize, Option<Estimate>>> = columns.collect();
     let mut more = MOST_WAYS;
-    let rows = scenarios.into_iter().enumerate().map(|(nth, scenario)| {
-        let of_row: Vec<Option<&Estimate>> = columns.iter().map(|column| column.get(nth)).collect();
+    let rows = rows.into_iter().enumerate().map(|(nth, scenario)| {
+        let of_row: Vec<Option<&Estimate>> = columns.iter().map(|column| column.get(&nth)?.as_ref()).collect();
+        let is_launched: Vec<bool> = columns.iter().map(|column| column.contains_key(&nth)).collect();
         let cells = of_row.iter().map(|estimate| Some(estimate.as_ref()?.usage.clone())).collect();
         let own = of_row.first().copied().flatten().map_or(&[][..], |estimate| estimate.ways.as_slice());
         let own = &own[..own.len().min(more)];
@@ -192,10 +208,11 @@ fn on_devices<'db>(
                 |(other, _): &&(Scenario, MemoryUsage)| other.values == way.values && other.num_warps == way.num_warps;
             let cell = |estimate: &Option<&Estimate>| Some(estimate.as_ref()?.ways.iter().find(is_it)?.1.clone());
             let scenario = Scenario { arch: scenario.arch, ..way.clone() };
-            Configuration { scenario, cells: of_row.iter().map(cell).collect(), ways: Vec::new() }
+            let cells = of_row.iter().map(cell).collect();
+            Configuration { scenario, cells, is_launched: is_launched.clone(), ways: Vec::new() }
         });
         let ways = ways.collect();
-        Configuration { scenario, cells, ways }
+        Configuration { scenario, cells, is_launched, ways }
     });
     Arc::new(Configurations { devices, rows: rows.collect(), selected })
 }

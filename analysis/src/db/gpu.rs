@@ -19,7 +19,7 @@ use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_gpu::tlx::{self, Kernel, params};
 use tilefit_gpu::trace::{Argument, Definition, Dialect, Environment, Home, Launch, Trace};
 use tilefit_python::diagnostics::Code;
-use tilefit_python::eval::{self, Binding, Scope};
+use tilefit_python::eval::{self, Binding, Constant, Scope};
 use tilefit_python::finding::{Example, Finding, Note, Origin, Reason};
 use tilefit_python::work::{self, Limits, remembered, within};
 
@@ -108,7 +108,7 @@ pub(super) fn traced<'db>(
     let ast = syntax(db, unit);
     let function = scenario::function(ast)?;
     let launch = launch(db, unit, scenario, arch, compiler, dialect)?;
-    let around = NameResolver::new(db, unit);
+    let around = NameResolver::new(db, unit, arch);
     let name_origin = Origin::Expr(function.name);
     let stages = i64::from(scenario.num_stages.unwrap_or(if arch.is_amd() { 2 } else { 3 }));
     let doubts: Vec<Reason> = unheard_of(scenario).collect();
@@ -259,7 +259,7 @@ fn launch<'db>(
     let function = scenario::function(ast)?;
     let mut kernel = Kernel::empty(ast)?;
     if dialect == Dialect::Tlx {
-        let scope = UnitScope::new(db, unit);
+        let scope = UnitScope::on(db, unit, Some(arch));
         kernel.params = params(ast, function, &scope, imports, scenario, &launch_values(db, unit));
         kernel.arch = scenario.arch;
         kernel.notes = remembered(|| names::notes(db, unit));
@@ -289,7 +289,7 @@ fn launch<'db>(
         .collect();
     let is_constexpr = |name: &str| constexprs.contains(&name);
     // A parameter with a default has that; of others a `static_assert` may say what they are.
-    let mut asserted = scenario::asserted(ast, function, &UnitScope::new(db, unit), imports);
+    let mut asserted = scenario::asserted(ast, function, &UnitScope::on(db, unit, Some(arch)), imports);
     let has_default = |name: &str| {
         let mut params = function.params.iter();
         params.any(|param| ast.name(param.name) == Some(name) && param.default.is_some())
@@ -340,8 +340,8 @@ struct NameResolver<'db> {
 }
 
 impl<'db> NameResolver<'db> {
-    fn new(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Self {
-        NameResolver { scopes: RefCell::new(vec![UnitScope::new(db, unit)]) }
+    fn new(db: &'db dyn salsa::Database, unit: Unit<'db>, device: Arch) -> Self {
+        NameResolver { scopes: RefCell::new(vec![UnitScope::on(db, unit, Some(device))]) }
     }
 
     fn scope(&self, home: Home) -> Option<UnitScope<'db>> {
@@ -397,7 +397,7 @@ impl<'db> NameResolver<'db> {
         let db = scope.db;
         let mut found: Option<(Unit<'db>, ExprId, Option<usize>)> = None;
         for &unit in statements_of(db, file, of) {
-            let bound = match eval::binding(syntax(db, unit), name) {
+            let bound = match eval::binding_in(syntax(db, unit), name, &UnitScope { unit, ..scope }) {
                 Binding::None => continue,
                 Binding::Once(expr) => (unit, expr, None),
                 Binding::Element(expr, element) => (unit, expr, Some(element)),
@@ -440,6 +440,10 @@ impl Environment for NameResolver<'_> {
             }
         }
         scope.constant(name).map(Definition::Constant)
+    }
+
+    fn constant(&self, home: Home, name: &str) -> Option<Constant> {
+        self.scope(home)?.constant(name)
     }
 
     fn member(&self, home: Home, module: &str, name: &str) -> Option<Definition> {

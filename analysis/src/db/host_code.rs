@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
 
+use tilefit_gpu::device::Arch;
 use tilefit_gpu::scenario;
 use tilefit_python::eval::{self, Argument, Constant, Parts, Scope, Weighed};
 use tilefit_python::finding::Reason;
@@ -67,15 +68,16 @@ pub(super) trait Meaning<'db> {
     fn gradients(&self, returned: &Constant) -> Vec<Constant>;
 }
 
-/// Follows the code of a unit. What was called before the work became too much stays true.
+/// Follows the code of a unit, on a device where that is known. What was called before the work became too much stays true.
 pub(super) fn follow<'db>(
     db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
+    (unit, device): (Unit<'db>, Option<Arch>),
     meaning: &dyn Meaning<'db>,
     code: impl FnOnce(&Host<'db, '_>),
 ) {
     let following = Following {
         meaning,
+        device,
         values: RefCell::default(),
         attributes: RefCell::default(),
         handed_on: RefCell::default(),
@@ -83,7 +85,7 @@ pub(super) fn follow<'db>(
         links: Cell::new(0),
         decisions: Cell::new(0),
     };
-    let host = Host { scope: UnitScope::new(db, unit), following: &following, running: None };
+    let host = Host { scope: UnitScope::on(db, unit, device), following: &following, running: None };
     let limits = limits(db);
     let _ = within(Limits { steps: STEPS.min(limits.steps), ..limits }, || code(&host));
 }
@@ -91,6 +93,7 @@ pub(super) fn follow<'db>(
 /// What is found out while one unit is followed.
 struct Following<'db, 'm> {
     meaning: &'m dyn Meaning<'db>,
+    device: Option<Arch>,
     /// Of names of modules.
     values: RefCell<FxHashMap<(SourceFile, String), Option<Constant>>>,
     attributes: RefCell<Attributes<'db>>,
@@ -116,6 +119,11 @@ impl<'db> Host<'db, '_> {
         self.scope.unit.file(self.scope.db)
     }
 
+    /// The file, and the device that it asks about.
+    pub(super) fn asking(&self) -> (SourceFile, Option<Arch>) {
+        (self.file(), self.scope.program.device)
+    }
+
     /// The function that a name refers to here: one within the function that is run, else of the module, else imported.
     pub(super) fn definition(&self, name: &str) -> Option<Unit<'db>> {
         let (db, unit) = (self.scope.db, self.scope.unit);
@@ -128,7 +136,7 @@ impl<'db> Host<'db, '_> {
         let here = scopes.find_map(|scope| candidates.iter().rfind(|candidate| candidate.parent(db) == scope)).copied();
         here.or_else(|| {
             let (file, name) = self.origin(name);
-            let made = || remembered(|| function_of_factory(db, file, Name::new(db, name.clone()), self.scope.root));
+            let made = || remembered(|| function_of_factory(db, file, Name::new(db, name.clone()), self.scope.program));
             function_of_module(db, file, &name).or_else(made)
         })
     }
@@ -192,7 +200,8 @@ impl<'db> Host<'db, '_> {
 
     /// What another place sees.
     fn at(&self, unit: Unit<'db>, running: Option<usize>) -> Self {
-        Host { scope: UnitScope::new(self.scope.db, unit), following: self.following, running }
+        let scope = UnitScope::on(self.scope.db, unit, self.following.device);
+        Host { scope, following: self.following, running }
     }
 
     /// A value of another place as this one may use it: functions go by their names, which are those of others in another file.

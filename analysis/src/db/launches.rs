@@ -9,6 +9,7 @@ use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Stmt};
 
 use tilefit_gpu::device::Arch;
+use tilefit_gpu::device_queries;
 use tilefit_gpu::host::{self, Written};
 use tilefit_gpu::language::{self, Dtype};
 use tilefit_gpu::scenario::{self, Call};
@@ -21,6 +22,7 @@ use super::importers::importers;
 use super::jit::is_jit;
 use super::libraries::{self, Reader};
 use super::modules::{imported_from, module_called};
+use super::program::depends_on_device;
 use super::reexports::imports;
 use super::statements::statements_of;
 use super::{Name, SourceFile, Unit, syntax, units};
@@ -51,13 +53,18 @@ const FARTHEST: u32 = 5;
 /// Functions of other files that are followed for one kernel.
 const MOST_ELSEWHERE: usize = 64;
 
-/// The launches of a kernel, those of its own file first.
+/// The launches of a kernel on a device, those of its own file first.
 #[salsa::tracked(returns(ref))]
-pub(super) fn launches_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Launch>> {
+pub(super) fn launches_of<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    device: Option<Arch>,
+) -> Arc<Vec<Launch>> {
     let (file, path) = (unit.file(db), unit.key(db).path.clone());
     let mut found: Vec<(&Launch, bool)> = Vec::new();
     for &(root, is_called) in leading_to(db, file, Name::new(db, unit.key(db).name().to_owned())) {
-        let launches = launches_in(db, root).iter();
+        let device = device_of_host(db, root).or(device).filter(|_| depends_on_device(db, root.file(db)));
+        let launches = launches_in(db, root, device).iter();
         for launch in launches.filter(|launch| launch.kernel == *path && launch.file == *file.path(db)) {
             if found.len() < MOST_LAUNCHES && !found.iter().any(|(other, _)| *other == launch) {
                 found.push((launch, is_called));
@@ -232,12 +239,12 @@ fn definitions(db: &dyn salsa::Database, file: SourceFile) -> Arc<BTreeSet<Strin
     Arc::new(names)
 }
 
-/// What following a unit of host code launches, under each way in which tests call it.
+/// What following a unit of host code launches on a device, under each way in which tests call it.
 #[salsa::tracked(returns(ref), cycle_result = launches_itself)]
-fn launches_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Launch>> {
+fn launches_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, device: Option<Arch>) -> Arc<Vec<Launch>> {
     let found =
         Launches { launches: RefCell::default(), place: unit.key(db).path.to_string(), arch: device_of_host(db, unit) };
-    follow(db, unit, &found, |host| match unit.key(db).kind {
+    follow(db, (unit, device), &found, |host| match unit.key(db).kind {
         BlockKind::Statements => eval::follow(syntax(db, unit), host),
         BlockKind::Function | BlockKind::FunctionHeader => {
             for mut way in ways(syntax(db, unit), host) {
@@ -250,8 +257,7 @@ fn launches_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<La
     Arc::new(found.launches.into_inner())
 }
 
-fn launches_itself<'db>(_: &'db dyn salsa::Database, _: salsa::Id, unit: Unit<'db>) -> Arc<Vec<Launch>> {
-    let _ = unit;
+fn launches_itself<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>, _: Option<Arch>) -> Arc<Vec<Launch>> {
     Arc::default()
 }
 
@@ -265,7 +271,7 @@ struct Launches {
 impl<'db> Meaning<'db> for Launches {
     /// `torch.float16` is Triton's own type of such elements.
     fn library_name(&self, host: &Host<'db, '_>, path: &[&str]) -> Option<Constant> {
-        torch::name::<Dtype>(path).or_else(|| libraries::name(host.scope.db, host.file(), path, Reader::Kernel))
+        torch::name::<Dtype>(path).or_else(|| libraries::name(host.scope.db, host.asking(), path, Reader::Kernel))
     }
 
     fn library_call(&self, host: &Host<'db, '_>, path: &[&str], arguments: Arguments) -> Option<Constant> {
@@ -277,9 +283,10 @@ impl<'db> Meaning<'db> for Launches {
         let canonical = language::canonical(imports, path);
         let layout = canonical.as_deref().and_then(|path| host::layout(path, arguments));
         let value = layout
+            .or_else(|| device_queries::call(path, arguments, host.scope.program.device?))
             .or_else(|| torch::call::<Dtype>(path, arguments))
             .or_else(|| host::call(path, arguments))
-            .or_else(|| libraries::call(host.scope.db, host.file(), path, arguments, Reader::Kernel))?;
+            .or_else(|| libraries::call(host.scope.db, host.asking(), path, arguments, Reader::Kernel))?;
         match (canonical.as_deref(), value) {
             (Some("triton.next_power_of_2"), Constant::Unknown(_)) => Some(OneOf::power_of_two(host.decision()?)),
             (_, value) => Some(value),

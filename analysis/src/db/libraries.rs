@@ -1,14 +1,13 @@
 //! The languages and libraries whose names and functions have values outside of kernels, a row each.
 
-use tilefit_gpu::host::GpuTarget;
-use tilefit_gpu::{language, tlx};
+use tilefit_gpu::device::Arch;
+use tilefit_gpu::{device_queries, language, tlx};
 use tilefit_pypto::lower;
 use tilefit_python::element::Dtype;
 use tilefit_python::eval::{Argument, Constant};
 use tilefit_python::torch;
 
 use super::SourceFile;
-use super::devices::{device_of_file, device_of_others};
 use super::reexports::imports;
 
 /// A name in a file.
@@ -46,20 +45,27 @@ pub(super) enum Reader {
     Host,
 }
 
-/// The value of a name in a file.
-pub(super) fn name(db: &dyn salsa::Database, file: SourceFile, path: &[&str], reader: Reader) -> Option<Constant> {
-    known_to(reader).find_map(|library| (library.name)(db, file, path))
+/// The value of a name in a file, on a device where that is known.
+pub(super) fn name(
+    db: &dyn salsa::Database,
+    (file, device): (SourceFile, Option<Arch>),
+    path: &[&str],
+    reader: Reader,
+) -> Option<Constant> {
+    let of_device = || device_queries::name(path, device?);
+    known_to(reader).find_map(|library| (library.name)(db, file, path)).or_else(of_device)
 }
 
-/// What a call in a file gives.
+/// What a call in a file gives, on a device where that is known.
 pub(super) fn call(
     db: &dyn salsa::Database,
-    file: SourceFile,
+    (file, device): (SourceFile, Option<Arch>),
     path: &[&str],
     arguments: &dyn Fn() -> Vec<Argument>,
     reader: Reader,
 ) -> Option<Constant> {
-    known_to(reader).find_map(|library| (library.call)(db, file, path, arguments))
+    let of_device = || device_queries::call(path, arguments, device?);
+    of_device().or_else(|| known_to(reader).find_map(|library| (library.call)(db, file, path, arguments)))
 }
 
 fn known_to(reader: Reader) -> impl Iterator<Item = &'static Library> {
@@ -76,14 +82,7 @@ fn triton_call(
     path: &[&str],
     arguments: &dyn Fn() -> Vec<Argument>,
 ) -> Option<Constant> {
-    let canonical = language::canonical(imports(db, file), path)?;
-    match canonical.as_str() {
-        "triton.runtime.driver.active.get_current_target" => {
-            let arch = device_of_file(db, file).unwrap_or_else(|| device_of_others(db, file).0);
-            Some(Constant::object(GpuTarget(arch)))
-        }
-        _ => language::call(&canonical, arguments),
-    }
+    language::call(&language::canonical(imports(db, file), path)?, arguments)
 }
 
 fn tlx_name(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> Option<Constant> {

@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 
+use tilefit_gpu::device::Arch;
 use tilefit_syntax::ast::Ast;
 
 use tilefit_python::eval::{self, Constant, Scope};
@@ -32,16 +33,17 @@ fn left_in<'db>(
     file: SourceFile,
     name: Name<'db>,
     links: u32,
+    device: Option<Arch>,
 ) -> Option<(Constant, bool)> {
     let units = statements_of(db, file, None);
     let trees: Vec<&Ast> = units.iter().map(|&unit| &**syntax(db, unit)).collect();
-    let known = UnitScope::new(db, *units.first()?).constant(name.text(db));
+    let known = UnitScope::on(db, *units.first()?, device).constant(name.text(db));
     let is_known = known.is_some_and(|value| !matches!(value, Constant::Unknown(_)));
     if links >= MOST_LINKS || is_known && !eval::is_changed(name.text(db), trees.iter().copied()) {
         return None;
     }
     let guessed = Cell::new(false);
-    let scope = |&unit| Lists { around: UnitScope::new(db, unit), guessed: &guessed, links: links + 1 };
+    let scope = |&unit| Lists { around: UnitScope::on(db, unit, device), guessed: &guessed, links: links + 1 };
     let scopes: Vec<Lists> = units.iter().map(scope).collect();
     let blocks = trees.into_iter().zip(&scopes).map(|(ast, scope)| (ast, scope as &dyn Scope));
     let left = eval::left_in(name.text(db), &blocks.collect::<Vec<_>>())?;
@@ -54,6 +56,7 @@ fn none<'db>(
     _: SourceFile,
     _: Name<'db>,
     _: u32,
+    _: Option<Arch>,
 ) -> Option<(Constant, bool)> {
     None
 }
@@ -64,14 +67,14 @@ impl Scope for Lists<'_, '_> {
     }
 
     fn constant(&self, name: &str) -> Option<Constant> {
-        let UnitScope { db, unit, .. } = self.around;
+        let UnitScope { db, unit, program, .. } = self.around;
         if self.around.around().is_some() {
             // A function may have a name of its own.
             return self.around.constant(name);
         }
         let (file, named) = (unit.file(db), Name::new(db, name.to_owned()));
         let (file, named) = imported_from(db, file, named).unwrap_or((file, named));
-        match left_in(db, file, named, self.links) {
+        match left_in(db, file, named, self.links, program.seen_from(db, file).device) {
             Some((value, guessed)) if !matches!(value, Constant::Unknown(_)) => {
                 self.guessed.set(self.guessed.get() || guessed);
                 Some(value)

@@ -154,7 +154,8 @@ impl<'a, 'db> Estimating<'a, 'db> {
             return Some(at_once.into());
         }
         if let Err(reason) = self.split(scenario, Some(traced), 1) {
-            let open = at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
+            let open =
+                at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
             let bytes = if open { (0, None) } else { at_once.smem };
             // What names the values that are missing says more than how many there may be.
             let says_more = |known: &Reason| !open || known.remedy().is_some();
@@ -240,12 +241,7 @@ impl<'a, 'db> Estimating<'a, 'db> {
         Ok(traced)
     }
 
-    fn each(
-        &mut self,
-        scenario: &Scenario,
-        values: Vec<Vec<(String, Constant)>>,
-        like: u64,
-    ) -> Result<(), Reason> {
+    fn each(&mut self, scenario: &Scenario, values: Vec<Vec<(String, Constant)>>, like: u64) -> Result<(), Reason> {
         let values = match self.most {
             Some(most) => thinned(values, most),
             None => values,

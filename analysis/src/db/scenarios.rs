@@ -8,12 +8,13 @@ use rustc_hash::FxHashMap;
 
 use tilefit_syntax::BlockKind;
 
+use tilefit_gpu::device::Arch;
 use tilefit_gpu::heuristics;
 use tilefit_gpu::scenario::{self, Call, Scenario, ScenarioScope, Tuner, Tuning};
 use tilefit_python::eval::{self, Constant, Scope};
 use tilefit_python::finding::Reason;
 
-use super::devices::{device_of_file, device_of_kernel};
+use super::devices::{device_of_file, device_of_kernel, device_of_others};
 use super::jit::{is_jit, jit_functions};
 use super::launches::{Launch, launches_of, leading_to, names_of_imported};
 use super::lists::Lists;
@@ -91,27 +92,45 @@ fn nowhere<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> Opti
     None
 }
 
-/// What tunes the kernel that a unit is.
+/// What tunes the kernel that a unit is, on its own device.
+pub(super) fn tuning<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> &'db Option<Tuning> {
+    tuning_on(db, unit, device_of(db, unit))
+}
+
+/// The same on any device.
 #[salsa::tracked(returns(ref), cycle_result = not_tuned)]
-pub(super) fn tuning<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Tuning> {
+fn tuning_on<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, device: Arch) -> Option<Tuning> {
     let guessed = Cell::new(false);
     let (at, tuner) = tuner(db, unit)?;
-    let scope = Lists { around: UnitScope::new(db, at), guessed: &guessed, links: 0 };
+    let scope = Lists { around: UnitScope::on(db, at, Some(device)), guessed: &guessed, links: 0 };
     let kernel = syntax(db, unit);
     scenario::tuning((kernel, scenario::function(kernel)?), (syntax(db, at), tuner), &scope, &guessed)
 }
 
-fn not_tuned<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> Option<Tuning> {
+fn not_tuned<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>, _: Arch) -> Option<Tuning> {
     None
 }
 
 /// Values under which a jit function may be compiled: what its comments say, its autotune configurations with its launches, those of its callers.
 /// Empty where nothing says anything.
+pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> &'db Arc<Vec<Scenario>> {
+    scenarios_on(db, unit, device_of(db, unit))
+}
+
+/// The device that a kernel is compiled for: a comment speaks first, then what the kernel's own instructions say, then the file.
+#[salsa::tracked(returns(copy))]
+pub(super) fn device_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arch {
+    let explicit = || scenario::explicit(comments(db, unit), configured(db, unit)).iter().find_map(|it| it.arch);
+    let of_file = || device_of_file(db, unit.file(db)).unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
+    explicit().or_else(|| device_of_kernel(db, unit)).unwrap_or_else(of_file)
+}
+
+/// The same where the host code runs with another device.
 #[salsa::tracked(returns(ref), cycle_result = no_scenarios)]
-pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Scenario>> {
-    let scope = UnitScope::new(db, unit);
-    let tuned_by = tuning(db, unit).as_ref();
-    let (tuned, bare) = launched(db, unit);
+pub(super) fn scenarios_on<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, device: Arch) -> Arc<Vec<Scenario>> {
+    let scope = UnitScope::on(db, unit, Some(device));
+    let tuned_by = tuning_on(db, unit, device).as_ref();
+    let (tuned, bare) = launched_scenarios(db, unit, device);
     let all: Vec<&Scenario> = tuned.iter().chain(bare).collect();
     let (tuned, bare) = match tuner(db, unit) {
         Some((_, tuner)) if tuner.is_renamed => (&[][..], all.as_slice()),
@@ -120,7 +139,7 @@ pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> A
     let bases = match tuned_by.map(|tuning| (&tuning.configurations, tuning.is_pruned)) {
         Some((Ok(configurations), is_pruned)) => {
             let tuned_names: BTreeSet<&String> = configurations.iter().flat_map(|it| it.values.keys()).collect();
-            let tuned = completed(db, unit, tuned, &all, &tuned_names);
+            let tuned = completed(db, (unit, device), tuned, &all, &tuned_names);
             let is_whole = |bare: &Scenario| {
                 configurations.iter().all(|it| it.values.keys().all(|name| bare.values.contains_key(name)))
             };
@@ -133,9 +152,9 @@ pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> A
             }
         }
         Some((Err(_), _)) | None => {
-            let mut bases = from_callers(db, unit);
+            let mut bases = from_callers(db, unit, device);
             let launches: Vec<Scenario> = all.iter().map(|&launch| launch.clone()).collect();
-            bases.extend(completed(db, unit, &launches, &all, &BTreeSet::new()));
+            bases.extend(completed(db, (unit, device), &launches, &all, &BTreeSet::new()));
             scenario::without_parts(bases)
         }
     };
@@ -149,7 +168,7 @@ pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> A
     // A comment speaks first, then a launch, then the kernel's instructions, then what the file says of all of its kernels.
     let arch = device_of_kernel(db, unit).or_else(|| device_of_file(db, unit.file(db)));
     let around = Scenario { arch, compiler: config(db).triton, ..Scenario::default() };
-    let agreed = Scenario { values: launch_values(db, unit), ..around.clone() };
+    let agreed = Scenario { values: agreed_on(db, unit, device), ..around.clone() };
     let mut combined = scenario::combine(&explicit, bases);
     if combined.is_empty() && around != Scenario::default() {
         combined.push(around);
@@ -162,7 +181,7 @@ pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> A
 /// Whether something says what a kernel is launched with, so that the compiler's defaults are what it takes where that leaves out an option.
 pub(super) fn has_defaults<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
-    let launches = launches_of(db, unit);
+    let launches = launches_of(db, unit, Some(device_of(db, unit)));
     let is_whole =
         |launch: &Launch| launch.call.arguments.iter().all(|(name, _)| name.as_deref() != Some(eval::UNKNOWN_KEYWORDS));
     !launches.is_empty() && launches.iter().all(is_whole) && !heuristics::may_choose_options(ast, imports)
@@ -179,13 +198,14 @@ pub(super) fn may_be_given_more<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
 /// Launches in functions whose arguments others give, completed by what those launch; all others as they are.
 fn completed<'db>(
     db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
+    (unit, device): (Unit<'db>, Arch),
     launches: &[Scenario],
     all: &[&Scenario],
     tuned: &BTreeSet<&String>,
 ) -> Vec<Scenario> {
     // Where nothing of a kind is launched by a test or a program, what is launched was seen in functions that others call.
-    let is_called = |is_bare: bool| launches_of(db, unit).iter().any(|it| it.is_called && it.is_bare == is_bare);
+    let is_called =
+        |is_bare: bool| launches_of(db, unit, Some(device)).iter().any(|it| it.is_called && it.is_bare == is_bare);
     match is_called(false) || is_called(true) {
         true => scenario::completed(launches, all, tuned),
         false => launches.to_vec(),
@@ -193,16 +213,16 @@ fn completed<'db>(
 }
 
 /// What launches say of a kernel: those that its decorators see, and those past them. One that says less than another is left out.
-fn launched<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> &'db (Vec<Scenario>, Vec<Scenario>) {
-    launched_scenarios(db, unit)
-}
-
 #[salsa::tracked(returns(ref))]
-fn launched_scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> (Vec<Scenario>, Vec<Scenario>) {
+fn launched_scenarios<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    device: Arch,
+) -> (Vec<Scenario>, Vec<Scenario>) {
     let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
     let Some(function) = scenario::function(ast) else { return Default::default() };
     let of = |is_bare: bool| {
-        let launches = launches_of(db, unit).iter().filter(|launch| launch.is_bare == is_bare);
+        let launches = launches_of(db, unit, Some(device)).iter().filter(|launch| launch.is_bare == is_bare);
         let scenarios = launches.map(|launch| {
             let from = match launch.place.as_str() {
                 "" => "the launch in this file".to_owned(),
@@ -228,12 +248,12 @@ fn configured<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> &'db [Scena
     configured.get(name).or_else(|| configured.get("*")).map_or(&[], Vec::as_slice)
 }
 
-fn no_scenarios<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> Arc<Vec<Scenario>> {
+fn no_scenarios<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>, _: Arch) -> Arc<Vec<Scenario>> {
     Arc::default()
 }
 
 /// The scenarios of the jit functions that call this one, through the arguments of the call.
-fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Scenario> {
+fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, device: Arch) -> Vec<Scenario> {
     let mut found: Vec<Scenario> = Vec::new();
     let ast = syntax(db, unit);
     let Some(function) = scenario::function(ast) else { return found };
@@ -242,10 +262,10 @@ fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Scena
         if caller == unit || !is_jit(db, caller) {
             continue;
         }
-        let outer = UnitScope::new(db, caller);
+        let outer = UnitScope::on(db, caller, Some(device));
         let caller_name = caller.key(db).path.clone();
         let nothing = [Scenario::default()];
-        let scenarios = match scenarios(db, caller).as_slice() {
+        let scenarios = match scenarios_on(db, caller, device).as_slice() {
             [] => &nothing,
             scenarios => scenarios,
         };
@@ -275,7 +295,11 @@ pub(super) fn launch_values<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
 ) -> BTreeMap<String, (Constant, String)> {
-    let (tuned, bare) = launched(db, unit);
+    agreed_on(db, unit, device_of(db, unit))
+}
+
+fn agreed_on<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, device: Arch) -> BTreeMap<String, (Constant, String)> {
+    let (tuned, bare) = launched_scenarios(db, unit, device);
     let mut agreed: Option<BTreeMap<String, (Constant, String)>> = None;
     for Scenario { values, .. } in tuned.iter().chain(bare) {
         match &mut agreed {

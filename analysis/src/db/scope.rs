@@ -1,5 +1,6 @@
 //! Names: what one means around a unit, in other files as well, and the values of expressions there.
 
+use tilefit_gpu::device::Arch;
 use tilefit_python::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Imports, Scope};
 use tilefit_python::finding::Reason;
 use tilefit_python::work::remembered;
@@ -8,12 +9,12 @@ use tilefit_syntax::ast::{Expr, ExprId};
 
 use super::libraries::{self, Reader};
 use super::modules::{module_called, module_file, module_of_name};
+use super::program::Program;
 use super::statements::{defined, statements_of};
 use super::{Name, SourceFile, Unit, factories, patches, reexports, shapes, syntax, units};
 
 /// The value of a name in the scopes around a unit, from the inside out. Class scopes are not visible from methods, as in Python.
-/// `links` is how many names were resolved on the way to this one, each for the one before; `root` the file that the program starts from,
-/// where that makes a difference.
+/// `links` is how many names were resolved on the way to this one, each for the one before.
 #[salsa::tracked(returns(clone), cycle_result = constant_in_terms_of_itself)]
 pub(crate) fn constant<'db>(
     db: &'db dyn salsa::Database,
@@ -21,12 +22,12 @@ pub(crate) fn constant<'db>(
     scope: Option<Unit<'db>>,
     name: Name<'db>,
     links: u32,
-    root: Option<SourceFile>,
+    program: Program,
 ) -> Option<Constant> {
     if links >= eval::LONGEST_CHAIN {
         return Some(eval::too_far(name.text(db)));
     }
-    let bound = |&unit: &Unit<'db>| Some((unit, bound_value(db, unit, name.text(db), links + 1, root)?));
+    let bound = |&unit: &Unit<'db>| Some((unit, bound_value(db, unit, name.text(db), links + 1, program)?));
     let mut values: Vec<(Unit<'db>, Constant)> = statements_of(db, file, scope).iter().filter_map(bound).collect();
     if values.len() > 1 {
         // Kernels are compiled from an importing program, too, which does not run what is under `__name__ == "__main__"`.
@@ -35,7 +36,7 @@ pub(crate) fn constant<'db>(
     match (values.as_slice(), scope) {
         // The same import again, say, says nothing else.
         ([(_, value), again @ ..], _) if again.iter().all(|(_, other)| other == value) => Some(value.clone()),
-        ([], Some(scope)) => constant(db, file, scope.parent(db), name, links, root),
+        ([], Some(scope)) => constant(db, file, scope.parent(db), name, links, program),
         ([], None) => None,
         _ => Some(Constant::Unknown(Reason::new(format!("`{}` is assigned more than once", name.text(db))))),
     }
@@ -47,23 +48,24 @@ pub(super) fn bound_value<'db>(
     unit: Unit<'db>,
     name: &str,
     links: u32,
-    root: Option<SourceFile>,
+    program: Program,
 ) -> Option<Constant> {
     let ast = syntax(db, unit);
-    let now = root.and_then(|root| patches::moment(db, root, unit, name));
-    if let Binding::Import { level, module, original } = eval::binding(ast, name)
+    let now = program.root.and_then(|root| patches::moment(db, root, unit, name));
+    let scope = UnitScope { db, unit, links, program, now };
+    if let Binding::Import { level, module, original } = eval::binding_in(ast, name, &scope)
         && let Some(file) = module_file(db, unit.file(db), level, Name::new(db, module.clone()))
     {
         if let Some(reason) = file.unreadable(db) {
             let reason = format!("`{original}` is imported from `{module}`, which tilefit does not read: {reason}");
             return Some(Constant::Unknown(Reason::new(reason)));
         }
-        let patched = root.and_then(|root| patched(db, root, file, &original, now, links));
-        let own = || constant(db, file, None, Name::new(db, original.clone()), links, root);
+        let patched = patched(db, program, file, &original, now, links);
+        let own = || constant(db, file, None, Name::new(db, original.clone()), links, program.seen_from(db, file));
         let missing = || Constant::Unknown(Reason::new(format!("`{module}` has no `{original}`")));
         return Some(patched.or_else(own).unwrap_or_else(missing));
     }
-    let value = eval::bound_value(ast, name, &UnitScope { db, unit, links, root, now });
+    let value = eval::bound_value(ast, name, &scope);
     if unit.key(db).kind == BlockKind::FunctionHeader
         && matches!(value, Some(Constant::Unknown(_)))
         && eval::binding(ast, name) == Binding::Param(None)
@@ -77,20 +79,20 @@ pub(super) fn bound_value<'db>(
 /// What a member of a module is at a moment because of a patch; `None` where it is what the module itself says.
 fn patched(
     db: &dyn salsa::Database,
-    root: SourceFile,
+    program: Program,
     module: SourceFile,
     member: &str,
     now: Option<patches::Moment>,
     links: u32,
 ) -> Option<Constant> {
-    let patches::Assigned { by, at, value } = patches::assigned(db, root, module, member, now)?;
+    let patches::Assigned { by, at, value } = patches::assigned(db, program.root?, module, member, now)?;
     let Some(value) = value else {
         return Some(Constant::Unknown(Reason::new(format!("`{member}` of a module is assigned under a condition"))));
     };
     if links >= eval::LONGEST_CHAIN {
         return Some(eval::too_far(member));
     }
-    let scope = UnitScope { db, unit: by, links: links + 1, root: Some(root), now: Some(at) };
+    let scope = UnitScope { db, unit: by, links: links + 1, program, now: Some(at) };
     Some(eval::evaluate(syntax(db, by), value, &scope))
 }
 
@@ -117,7 +119,7 @@ pub(super) fn constant_in_terms_of_itself<'db>(
     _: Option<Unit<'db>>,
     name: Name<'db>,
     _: u32,
-    _: Option<SourceFile>,
+    _: Program,
 ) -> Option<Constant> {
     Some(Constant::Unknown(Reason::new(format!("`{}` is defined in terms of itself", name.text(db)))))
 }
@@ -134,15 +136,21 @@ pub(super) struct UnitScope<'db> {
     pub(super) unit: Unit<'db>,
     /// Names that were resolved on the way here, each for the one before.
     pub(super) links: u32,
-    /// The file that the program starts from, where that makes a difference.
-    pub(super) root: Option<SourceFile>,
+    pub(super) program: Program,
     /// When the statement runs that is looked at; functions run after all imports.
     pub(super) now: Option<patches::Moment>,
 }
 
 impl<'db> UnitScope<'db> {
     pub(super) fn new(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Self {
-        UnitScope { db, unit, links: 0, root: patches::root(db, unit.file(db)), now: None }
+        UnitScope::on(db, unit, None)
+    }
+
+    /// What it sees where the program runs with that device.
+    pub(super) fn on(db: &'db dyn salsa::Database, unit: Unit<'db>, device: Option<Arch>) -> Self {
+        let file = unit.file(db);
+        let program = Program { root: patches::root(db, file), device }.seen_from(db, file);
+        UnitScope { db, unit, links: 0, program, now: None }
     }
 
     /// Statements see their own scope: the function whose header they are, or the one they stand in.
@@ -170,7 +178,7 @@ impl<'db> UnitScope<'db> {
                 Some(_) => {}
             }
         }
-        let from_factory = || function_of_factory(db, unit.file(db), Name::new(db, name.to_owned()), self.root);
+        let from_factory = || function_of_factory(db, unit.file(db), Name::new(db, name.to_owned()), self.program);
         program.or(module).or_else(|| self.imported(name, BlockKind::Function)).or_else(from_factory)
     }
 
@@ -209,7 +217,7 @@ impl<'db> UnitScope<'db> {
 
     /// The definition in another file that an import of this file's module leads to.
     pub(super) fn imported(&self, name: &str, kind: BlockKind) -> Option<Unit<'db>> {
-        let imports = imported(self.db, self.unit.file(self.db), Name::new(self.db, name.to_owned()), self.root);
+        let imports = imported(self.db, self.unit.file(self.db), Name::new(self.db, name.to_owned()), self.program);
         imports.into_iter().find(|unit| unit.key(self.db).kind == kind)
     }
 }
@@ -220,7 +228,7 @@ pub(super) fn imported<'db>(
     db: &'db dyn salsa::Database,
     file: SourceFile,
     name: Name<'db>,
-    root: Option<SourceFile>,
+    program: Program,
 ) -> Option<Unit<'db>> {
     let statements = statements_of(db, file, None).iter();
     let bindings = statements.map(|&unit| eval::binding(syntax(db, unit), name.text(db)));
@@ -232,8 +240,8 @@ pub(super) fn imported<'db>(
     let source = module_file(db, file, level, Name::new(db, module))?;
     defined(db, source, &original, BlockKind::Function)
         .or_else(|| defined(db, source, &original, BlockKind::ClassHeader))
-        .or_else(|| imported(db, source, Name::new(db, original.clone()), root))
-        .or_else(|| function_of_factory(db, source, Name::new(db, original), root))
+        .or_else(|| imported(db, source, Name::new(db, original.clone()), program))
+        .or_else(|| function_of_factory(db, source, Name::new(db, original), program))
 }
 
 /// The function that a name at the top of a file refers to, if a factory without parameters makes it.
@@ -242,7 +250,7 @@ pub(super) fn function_of_factory<'db>(
     db: &'db dyn salsa::Database,
     file: SourceFile,
     name: Name<'db>,
-    root: Option<SourceFile>,
+    program: Program,
 ) -> Option<Unit<'db>> {
     let statements = statements_of(db, file, None).iter();
     let mut bindings = statements.map(|&unit| (unit, eval::binding(syntax(db, unit), name.text(db))));
@@ -253,7 +261,7 @@ pub(super) fn function_of_factory<'db>(
     let ast = syntax(db, unit);
     let Expr::Call { func, args } = ast.expr(value) else { return None };
     let factory = defined(db, file, ast.name(*func).filter(|_| args.is_empty())?, BlockKind::FunctionHeader)?;
-    let scope = UnitScope { root, ..UnitScope::new(db, factory) };
+    let scope = UnitScope { program, ..UnitScope::new(db, factory) };
     let returned = factories::returned(&factories::whole(db, factory), &scope)?;
     // Both branches of a factory may define the same name: the place among them says which one it is.
     let mut inner = units(db, file).iter().copied().filter(|unit| {
@@ -270,7 +278,7 @@ pub(super) fn made_of_itself<'db>(
     _: salsa::Id,
     _: SourceFile,
     _: Name<'db>,
-    _: Option<SourceFile>,
+    _: Program,
 ) -> Option<Unit<'db>> {
     None
 }
@@ -283,7 +291,7 @@ impl Scope for UnitScope<'_> {
     fn constant(&self, name: &str) -> Option<Constant> {
         let (db, unit) = (self.db, self.unit);
         let name = Name::new(db, name.to_owned());
-        remembered(|| constant(db, unit.file(db), self.around(), name, self.links, self.root))
+        remembered(|| constant(db, unit.file(db), self.around(), name, self.links, self.program))
     }
 
     fn function(&self, name: &str) -> Option<FunctionSource> {
@@ -305,8 +313,9 @@ impl Scope for UnitScope<'_> {
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
         let (db, file) = (self.db, self.file_of_module(module)?);
         remembered(|| {
-            let patched = self.root.and_then(|root| patched(db, root, file, member, self.now, self.links));
-            patched.or_else(|| constant(db, file, None, Name::new(db, member.to_owned()), self.links, self.root))
+            let patched = patched(db, self.program, file, member, self.now, self.links);
+            let program = self.program.seen_from(db, file);
+            patched.or_else(|| constant(db, file, None, Name::new(db, member.to_owned()), self.links, program))
         })
     }
 
@@ -324,10 +333,10 @@ impl Scope for UnitScope<'_> {
     }
 
     fn language_name(&self, path: &[&str]) -> Option<Constant> {
-        libraries::name(self.db, self.unit.file(self.db), path, Reader::Kernel)
+        libraries::name(self.db, (self.unit.file(self.db), self.program.device), path, Reader::Kernel)
     }
 
     fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        libraries::call(self.db, self.unit.file(self.db), path, arguments, Reader::Kernel)
+        libraries::call(self.db, (self.unit.file(self.db), self.program.device), path, arguments, Reader::Kernel)
     }
 }

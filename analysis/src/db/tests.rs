@@ -24,7 +24,7 @@ impl File {
     /// The value of a name of the module, and what it rests on.
     fn value(&self, name: &str) -> String {
         let db: &dyn salsa::Database = &self.db;
-        let value = super::scope::constant(db, self.file, None, Name::new(db, name.to_owned()), 0, None);
+        let value = super::scope::constant(db, self.file, None, Name::new(db, name.to_owned()), 0, Default::default());
         let unit = units(db, self.file)[0];
         format!("{:?} {:?}", value, assumptions_of_name(db, unit, name))
     }

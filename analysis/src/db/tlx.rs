@@ -133,7 +133,7 @@ fn keeps_what_is_allocated<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -
 fn calls_elsewhere<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> impl Iterator<Item = ExprId> {
     let (ast, file) = (syntax(db, unit), unit.file(db));
     let callee = move |func: ExprId| match *ast.dotted(func)? {
-        [name] => imported(db, file, Name::new(db, name.to_owned()), None),
+        [name] => imported(db, file, Name::new(db, name.to_owned()), Default::default()),
         [module, name] => {
             let source = module_called(db, file, Name::new(db, module.to_owned()))?;
             defined(db, source, name, BlockKind::Function)

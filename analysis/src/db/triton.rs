@@ -23,7 +23,7 @@ use super::jit::{is_jit, jit_functions};
 use super::launches::launches_of;
 use super::memory_usage::MemoryUsage;
 use super::reexports::imports;
-use super::scenarios::{callers, calls_in, launch_values, scenarios};
+use super::scenarios::{callers, calls_in, device_of, launch_values, scenarios};
 use super::scope::UnitScope;
 use super::{SourceFile, Unit, config, syntax, tlx, units};
 
@@ -149,8 +149,9 @@ fn follow<'db>(
 ) -> Option<TracedKernel> {
     let ast = syntax(db, unit);
     let scenario = scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
-    let mut scenario = heuristics::chosen(scenario, ast, imports(db, unit.file(db)), &UnitScope::new(db, unit));
     let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
+    let scope = UnitScope::on(db, unit, Some(arch));
+    let mut scenario = heuristics::chosen(scenario, ast, imports(db, unit.file(db)), &scope);
     // A plan of TLX is for any of them.
     let compiler = scenario.compiler.or(Some(Compiler::V3_9).filter(|_| dialect != Dialect::Tlx));
     for (name, dtype) in elements {
@@ -245,7 +246,7 @@ pub(crate) fn triton_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>)
         let callers = callers(db, file).get(unit.key(db).name());
         callers.is_some_and(|callers| callers.iter().any(|&caller| caller != unit && is_jit(db, caller)))
     };
-    let is_launched = || !launches_of(db, unit).is_empty();
+    let is_launched = || !launches_of(db, unit, Some(device_of(db, unit))).is_empty();
     // A task is handed to `gl.warp_specialize` by its name, and what combines elements to `tl.reduce`; nothing launches them.
     let is_handed_on = || named_by_kernels(db, file).contains(unit.key(db).name()) && !is_launched();
     // What gives something back is a helper, of whichever file.

@@ -47,8 +47,11 @@ pub struct ConfigurationView {
     pub selected: bool,
     /// A possible value for what the configuration before leaves open: it is not written in the file, and the compiler takes it.
     pub possible: bool,
-    /// By device; `None`: too many others came before.
+    /// By device; `None`: it is not launched there, or too many others came before.
     pub on: Vec<Option<OnDevice>>,
+    /// The devices on which host code does not launch it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_on: Vec<&'static str>,
 }
 
 /// A configuration on a device.
@@ -107,11 +110,13 @@ pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<
     let table = db::configurations_of(context.db, placed.unit).as_ref()?;
     let declared = languages::declared(context, placed.unit).into_iter().next()?;
     let names = differing(table);
+    let devices: Vec<&'static str> = table.devices.iter().map(|device| device.name()).collect();
     let view = |row: &Configuration, selected: bool, possible: bool| ConfigurationView {
         values: names.iter().map(|name| (name.clone(), value_of(&row.scenario, name).unwrap_or_default())).collect(),
         selected,
         possible,
         on: (0..table.devices.len()).map(|device| on_device(context, placed, table, row, device)).collect(),
+        not_on: devices.iter().zip(&row.is_launched).filter(|(_, launched)| !**launched).map(|(it, _)| *it).collect(),
     };
     let views = table.rows.iter().enumerate().flat_map(|(nth, row)| {
         let ways = row.ways.iter().map(|way| view(way, false, true));
@@ -123,7 +128,6 @@ pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<
     let is_open = |on: &OnDevice| !on.is_known() && on.verdict == Verdict::Unknown.name();
     let is_lacking =
         configurations.iter().filter(|row| !row.possible).flat_map(|row| row.on.first()).flatten().any(is_open);
-    let devices: Vec<&'static str> = table.devices.iter().map(|device| device.name()).collect();
     let summary: Vec<String> =
         devices.iter().enumerate().map(|(nth, device)| fitting(&configurations, nth, device)).collect();
     Some(KernelConfigurations {
@@ -140,7 +144,7 @@ pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<
 
 /// `7 of 9 fit sm_90, 1 depends, 1 unknown`; `sm_90: 1 depends` where none is known to fit or not to
 fn fitting(rows: &[ConfigurationView], nth: usize, device: &str) -> String {
-    let written = rows.iter().filter(|row| !row.possible);
+    let written = rows.iter().filter(|row| !row.possible && !row.not_on.contains(&device));
     let verdict = |row: &ConfigurationView| row.on[nth].as_ref().map_or(Verdict::Unknown.name(), |on| on.verdict);
     let count = |wanted: Verdict| written.clone().filter(|row| verdict(row) == wanted.name()).count();
     let (fits, exceeds, all) = (count(Verdict::Fits), count(Verdict::Exceeds), written.clone().count());
@@ -149,6 +153,7 @@ fn fitting(rows: &[ConfigurationView], nth: usize, device: &str) -> String {
         others.into_iter().filter(|(count, _)| *count > 0).map(|(count, verdict)| format!("{count} {verdict}"));
     let others = others.collect::<Vec<_>>().join(", ");
     match fits + exceeds {
+        0 if all == 0 => format!("{device}: not launched"),
         0 => format!("{device}: {others}"),
         _ if others.is_empty() => format!("{fits} of {all} fit {device}"),
         _ => format!("{fits} of {all} fit {device}, {others}"),

@@ -360,7 +360,7 @@ fn an_edit_in_one_of_ten_tlx_kernels_reads_that_kernel_only() {
     for query in ["parsed", "syntax", "triton_kernel", "triton_scenario_table"] {
         assert_eq!(ran(&queries, query), 1, "{query}: {queries:?}");
     }
-    assert_eq!(ran(&queries, "scenarios"), 1, "{queries:?}");
+    assert_eq!(ran(&queries, "scenarios_on"), 1, "{queries:?}");
 }
 
 #[test]
@@ -368,10 +368,10 @@ fn a_comment_reads_no_tlx_kernel_and_a_scenario_reads_one() {
     let mut observed = Observed::open(&ten_tlx_kernels());
     observed.replace("    tiles7 = ", "    # a note\n    tiles7 = ");
     let queries = observed.queries();
-    assert_eq!(ran(&queries, "triton_kernel") + ran(&queries, "scenarios"), 0, "{queries:?}");
+    assert_eq!(ran(&queries, "triton_kernel") + ran(&queries, "scenarios_on"), 0, "{queries:?}");
     observed.replace("# a note", "# tilefit: M=32");
     let queries = observed.queries();
-    assert_eq!((ran(&queries, "triton_kernel"), ran(&queries, "scenarios")), (1, 1), "{queries:?}");
+    assert_eq!((ran(&queries, "triton_kernel"), ran(&queries, "scenarios_on")), (1, 1), "{queries:?}");
 }
 
 /// However large it is, a file that has nothing to do with another one costs that nothing.

@@ -27,6 +27,8 @@ export interface Configuration {
   possible?: boolean;
   /** One for each device; null where too many others came before. */
   on: (OnDevice | null)[];
+  /** The devices on which host code does not launch it. */
+  not_on?: string[];
 }
 
 export interface KernelConfigurations {
@@ -99,7 +101,10 @@ export function bytesText(on: Pick<OnDevice, "low" | "high"> | null): string {
 }
 
 /** Why there is no number of blocks is said in its place, so that no verdict is told by its colour alone. */
-export function blocksText(on: OnDevice | null): string {
+export function blocksText(on: OnDevice | null, isLaunched = true): string {
+  if (!isLaunched) {
+    return "not launched";
+  }
   if (!on) {
     return "not surveyed";
   }
@@ -115,7 +120,10 @@ export function percent({ low, high, capacity }: OnDevice): number {
 }
 
 /** The numbers of a cell in words. */
-export function detail(on: OnDevice | null, device: string): string {
+export function detail(on: OnDevice | null, device: string, isLaunched = true): string {
+  if (!isLaunched) {
+    return `${device}: not launched`;
+  }
   if (!on) {
     return `${device}: not surveyed, there are too many configurations`;
   }

@@ -35,6 +35,7 @@ test("where there are no blocks, the verdict stands", () => {
   assert.equal(blocksText(on(300_000)), "exceeds");
   assert.equal(blocksText(on(0, null, { verdict: "refused" })), "refused");
   assert.equal(blocksText(null), "not surveyed");
+  assert.equal(blocksText(null, false), "not launched");
 });
 
 test("a cell says in words how full the device is", () => {

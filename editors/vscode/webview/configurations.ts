@@ -100,9 +100,11 @@ function cell(kernel: KernelConfigurations, row: Configuration, column: Column):
     return make("td", { class: "value" }, [row.values[column.title] ?? ""]);
   }
   const on = row.on[column.device] ?? null;
-  const told = { class: `${column.kind} ${on?.verdict ?? "unknown"}`, title: detail(on, kernel.devices[column.device] ?? "") };
+  const device = kernel.devices[column.device] ?? "";
+  const isLaunched = !row.not_on?.includes(device);
+  const told = { class: `${column.kind} ${on?.verdict ?? "unknown"}`, title: detail(on, device, isLaunched) };
   if (column.kind === "blocks") {
-    return make("td", told, [blocksText(on)]);
+    return make("td", told, [blocksText(on, isLaunched)]);
   }
   const parts: (Node | string)[] = [bytesText(on)];
   if (on) {

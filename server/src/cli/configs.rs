@@ -210,7 +210,10 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
     let mut rows: Vec<Vec<String>> = vec![heads.chain(devices).chain([String::new()]).collect()];
     for row in &kernel.configurations {
         let values = row.values.values().cloned();
-        let cells = row.on.iter().flat_map(cell);
+        let cells = kernel.devices.iter().zip(&row.on).flat_map(|(device, on)| match row.not_on.contains(device) {
+            true => [String::new(), "not launched".to_owned(), String::new()],
+            false => cell(on),
+        });
         let mark = why(row).unwrap_or(match (row.selected, row.possible) {
             (true, _) => "shown",
             (_, true) => "possible",

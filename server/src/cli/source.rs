@@ -18,7 +18,7 @@ use crate::confirm::{Confirmer, python, sha256};
 use crate::imports::Imports;
 use crate::notebook::{self, LinesOfCells, Notebook, in_cell, is_notebook};
 use crate::terminal::complain;
-use crate::tree::{OnDisk, Tree, absolute};
+use crate::tree::{OnDisk, Tree, absolute, repository_of};
 use crate::{disk, dumps};
 
 /// A file and everything that can be asked about it.
@@ -260,8 +260,11 @@ fn search(host: &mut AnalysisHost, files: &[&Read]) {
     found.into_iter().for_each(|searched| host.set_searched(searched));
 }
 
-/// The current directory where the file lies below it, else the folder of the file.
+/// The current directory where the file lies below it, else the repository of the file, else the folder of the package that it is part of.
 fn workspace_of(file: &Path) -> PathBuf {
     let folder = file.parent().unwrap_or(file);
-    env::current_dir().ok().filter(|current| file.starts_with(current)).unwrap_or_else(|| folder.to_owned())
+    let current = env::current_dir().ok().filter(|current| file.starts_with(current));
+    let is_package = |folder: &&Path| folder.join("__init__.py").is_file();
+    let above_package = || folder.ancestors().find(|folder| !is_package(folder)).unwrap_or(folder).to_owned();
+    current.or_else(|| repository_of(&OnDisk, folder)).unwrap_or_else(above_package)
 }

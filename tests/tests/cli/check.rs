@@ -213,6 +213,24 @@ fn a_baseline_hides_what_is_known_and_nothing_else() {
     assert_eq!(run(&["."]).code, Some(2));
 }
 
+/// What a file imports from its package is found from any directory.
+#[test]
+fn a_package_is_read_from_elsewhere() {
+    let importing = format!("from parts.sizes import ROWS\n{}", kernel(256).replace("256", "ROWS"));
+    let package = [
+        ("lib/parts/__init__.py", &b""[..]),
+        ("lib/parts/sizes.py", b"ROWS = 256\n"),
+        ("lib/parts/ops/__init__.py", b""),
+        ("lib/parts/ops/k.py", importing.as_bytes()),
+    ];
+    let root = directory("package", &package);
+    let elsewhere = directory("package_elsewhere", &[]);
+    let file = root.join("lib/parts/ops/k.py");
+    let checked = tilefit(&elsewhere, &["check", file.to_str().expect("a path")]);
+    assert_eq!(checked.code, Some(1), "{}", checked.stdout);
+    assert!(checked.stdout.contains("capacity-exceeded"), "{}", checked.stdout);
+}
+
 #[test]
 fn what_calls_lead_to_is_reported_once_where_it_is_written() {
     let part = "import pypto.language as pl\n\n@pl.jit.inline\ndef part(x: pl.Tensor[[128, 416], pl.FP32], o: pl.Tensor[[128, 416], pl.FP32]):\n    with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"fill\"):\n        o[:, :] = pl.full([128, 416], dtype=pl.FP32, value=0.0)\n    return o\n";

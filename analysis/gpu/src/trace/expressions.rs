@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use tilefit_python::eval::Constant;
 use tilefit_python::finding::Reason;
 use tilefit_python::work;
 use tilefit_syntax::ast::{Ast, BoolOp, Clause, Expr, ExprId};
@@ -170,7 +171,17 @@ impl Tracer<'_> {
         let value = match self.environment.canonical(home, &[name]) {
             Some(path) => self.language_value(&path),
             None => match self.environment.definition(home, name) {
-                Some(definition) => self.defined(name, definition),
+                Some(definition) => {
+                    let is_expression = matches!(definition, Definition::Expression { .. });
+                    match self.defined(name, definition) {
+                        Value::Unknown(reason) if is_expression => {
+                            let of_host = self.environment.constant(home, name);
+                            let of_host = of_host.filter(|value| !matches!(value, Constant::Unknown(_)));
+                            of_host.map_or(Value::Unknown(reason), |value| arguments::from_constant(&value))
+                        }
+                        value => value,
+                    }
+                }
                 None => match python::builtin(name) {
                     Some(builtin) => Value::Python(builtin),
                     None => Value::Unknown(not_defined(name)),

@@ -72,6 +72,9 @@ pub trait Environment {
     /// What a name means at a place.
     fn definition(&self, home: Home, name: &str) -> Option<Definition>;
 
+    /// The value of a name of the host, where its expression says nothing to a kernel.
+    fn constant(&self, home: Home, name: &str) -> Option<Constant>;
+
     /// What `module.name` means, where a name at a place means that module.
     fn member(&self, home: Home, module: &str, name: &str) -> Option<Definition>;
 

@@ -2,7 +2,8 @@
 
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
 
-use super::{Constant, Scope, evaluate, unknown};
+use super::functions::function;
+use super::{Constant, Scope, evaluate, truth, unknown};
 
 /// How the statements of a block bind a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +38,34 @@ pub fn binding(ast: &Ast, name: &str) -> Binding {
         Binding::None if bindings.of_program => Binding::Program,
         found => found,
     }
+}
+
+/// The same with what `scope` knows: of several bindings that one which the conditions before it lead to.
+pub fn binding_in(ast: &Ast, name: &str, scope: &dyn Scope) -> Binding {
+    match binding(ast, name) {
+        Binding::Several if function(ast).is_none() => led_to(ast, &ast.body, name, scope).unwrap_or(Binding::Several),
+        binding => binding,
+    }
+}
+
+/// The last binding of a name that runs; `None` where that is not known.
+fn led_to(ast: &Ast, body: &[StmtId], name: &str, scope: &dyn Scope) -> Option<Binding> {
+    let mut found = Binding::None;
+    for stmt in body {
+        let mut alone = Bindings { ast, name, found: Binding::None, of_program: false };
+        alone.collect(std::slice::from_ref(stmt), false);
+        let bound = match (ast.stmt(*stmt), alone.found) {
+            (_, Binding::None) => continue,
+            (Stmt::If { condition, body, or_else }, _) => {
+                let branch = if truth(&evaluate(ast, *condition, scope))? { body } else { or_else };
+                led_to(ast, branch, name, scope)?
+            }
+            (_, Binding::Several) => return None,
+            (_, bound) => bound,
+        };
+        found = if bound == Binding::None { found } else { bound };
+    }
+    Some(found)
 }
 
 /// Whether a block binds `name` under `if __name__ == "__main__":`, alone or again.
@@ -159,7 +188,7 @@ pub fn too_far(name: &str) -> Constant {
 /// The value that a block gives to `name`; `None` where it does not bind it. `scope` is what the block's expressions see.
 pub fn bound_value(ast: &Ast, name: &str, scope: &dyn Scope) -> Option<Constant> {
     let unknown = |reason: String| Some(unknown(reason));
-    match binding(ast, name) {
+    match binding_in(ast, name, scope) {
         Binding::None => None,
         Binding::Once(value) => Some(match evaluate(ast, value, scope) {
             Constant::Object(object) => object.named(name).unwrap_or(Constant::Object(object)),

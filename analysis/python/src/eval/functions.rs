@@ -447,6 +447,11 @@ impl<'e> Run<'e> {
             Stmt::Other { keyword: "raise", .. } if self.lenient || self.evaluator.scope.takes_all() => {
                 return Ok(Flow::Ends);
             }
+            Stmt::Other { keyword: "try", body } => match self.tried(body) {
+                Some(flow) => return Ok(flow),
+                None if self.lenient => self.perhaps(body)?,
+                None => return Err(Reason::new("a `try` statement, which tilefit does not evaluate")),
+            },
             Stmt::Other { body, .. } if self.lenient => self.perhaps(body)?,
             Stmt::With { body, .. } if self.lenient => return self.body(body),
             Stmt::ImportFrom { .. } | Stmt::Error if self.lenient => {}
@@ -562,6 +567,39 @@ impl<'e> Run<'e> {
 
     fn join(&mut self, other: Locals, joined: impl Fn(&Constant, &Constant, &dyn Scope) -> Constant) {
         join(&mut self.locals, other, |one, other| joined(one, other, self.evaluator.scope));
+    }
+
+    /// Runs statements that may raise an error; `None` where they may: all that they evaluate has to be known.
+    fn tried(&mut self, body: &[StmtId]) -> Option<Flow> {
+        let ast = self.evaluator.ast;
+        let is_plain = |stmt: &StmtId| match ast.stmt(*stmt) {
+            Stmt::Assign { targets, value: Some(_), .. } => targets.iter().all(|&target| ast.name(target).is_some()),
+            Stmt::Return(Some(_)) => true,
+            _ => false,
+        };
+        if !body.iter().all(is_plain) {
+            return None;
+        }
+        let before = self.locals.clone();
+        for &stmt in body {
+            let flow = self.statement(stmt).ok();
+            let is_known = match (&flow, ast.stmt(stmt)) {
+                (Some(Flow::Return(value)), _) => !matches!(value, Constant::Unknown(_)),
+                (Some(Flow::Next), Stmt::Assign { targets, .. }) => {
+                    !targets.iter().any(|&target| matches!(self.value(target), Constant::Unknown(_)))
+                }
+                _ => false,
+            };
+            match flow {
+                Some(returns @ Flow::Return(_)) if is_known => return Some(returns),
+                Some(Flow::Next) if is_known => {}
+                _ => {
+                    self.locals = before;
+                    return None;
+                }
+            }
+        }
+        Some(Flow::Next)
     }
 
     /// Runs statements that may not run: what they assign is not known after them.

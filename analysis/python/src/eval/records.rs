@@ -107,6 +107,48 @@ pub(super) fn method(caller: &Evaluator, record: &Record, name: &str, args: &[Ar
     }
 }
 
+/// `Class.name(args)`, of a class method of an enumeration; `None` where it is something else.
+pub(super) fn class_method(caller: &Evaluator, class: &str, name: &str, args: &[Arg]) -> Option<Constant> {
+    let (source, scope) = caller.scope.class(class)?;
+    let members = members(caller, class, &source.header, &*scope)?;
+    let is_it = |ast: &Ast, function: &Function| {
+        let is_of_class = |&decorator: &ExprId| decorator_name(ast, decorator) == ["classmethod"];
+        ast.name(function.name) == Some(name) && function.decorators.iter().all(is_of_class)
+    };
+    let methods = source.methods.iter().filter_map(|ast| Some((ast, functions::function(ast)?)));
+    let (ast, function) = methods.into_iter().find(|(ast, function)| is_it(ast, function))?;
+    let (receiver, params) = function.params.split_first().filter(|_| !function.decorators.is_empty())?;
+    let values = caller.positional(args).ok().filter(|values| values.len() == params.len())?;
+    let names = params.iter().map(|param| ast.name(param.name).unwrap_or_default().to_owned());
+    let receiver = (ast.name(receiver.name)?.to_owned(), members);
+    let arguments = std::iter::once(receiver).chain(names.zip(values)).collect();
+    Some(functions::run(caller, ast, &*scope, function, arguments))
+}
+
+/// The members of an enumeration by their names, as `Class["NAME"]` finds them.
+fn members(caller: &Evaluator, class: &str, header: &Ast, scope: &dyn Scope) -> Option<Constant> {
+    let body = header.body.iter().find_map(|&stmt| match header.stmt(stmt) {
+        Stmt::Class { bases, body, .. } => {
+            let last = |base: &Arg| header.dotted(base.value)?.last().copied();
+            bases.iter().any(|base| matches!(last(base), Some("Enum" | "IntEnum"))).then_some(body)
+        }
+        _ => None,
+    })?;
+    let inside = Evaluator { ast: header, scope, arguments: &[], ..*caller };
+    let member = |stmt: &StmtId| match header.stmt(*stmt) {
+        Stmt::Assign { targets, value: Some(value), .. } => {
+            let name = Constant::Str(header.name(*targets.first()?)?.to_owned());
+            let fields = [("name".to_owned(), name.clone()), ("value".to_owned(), inside.value(*value))];
+            let fields = fields.into_iter().collect();
+            let record =
+                Record { class: class.to_owned(), fields, properties: Parts::default(), methods: Arc::default() };
+            Some((name, Constant::Record(record)))
+        }
+        _ => None,
+    };
+    Some(Constant::Dict(body.iter().filter_map(member).collect()))
+}
+
 fn properties(caller: &Evaluator, record: &Record, class_scope: &dyn Scope) -> Parts<(String, Constant)> {
     let mut record = Record { properties: Parts::default(), ..record.clone() };
     let methods = record.methods.clone();
