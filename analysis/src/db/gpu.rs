@@ -24,7 +24,7 @@ use tilefit_python::finding::{Example, Finding, Note, Origin, Reason};
 use tilefit_python::work::{self, Limits, remembered, within};
 
 use super::devices::device_of_others;
-use super::modules::{module_called, module_file};
+use super::modules::{imported_from, module_called, module_file};
 use super::reexports::imports;
 use super::scenarios::{has_defaults, launch_values, may_be_given_more};
 use super::scope::UnitScope;
@@ -439,7 +439,15 @@ impl Environment for NameResolver<'_> {
                 None => break,
             }
         }
-        scope.constant(name).map(Definition::Constant)
+        // Another file may have chosen it among its functions.
+        let of_other = || {
+            let (source, original) = imported_from(db, file, Name::new(db, name.to_owned()))?;
+            self.bound(scope, source, None, original.text(db))
+        };
+        let constant = scope.constant(name);
+        let is_known = constant.as_ref().is_some_and(|value| !matches!(value, Constant::Unknown(_)));
+        let of_other = if is_known { None } else { of_other() };
+        of_other.or_else(|| constant.map(Definition::Constant))
     }
 
     fn constant(&self, home: Home, name: &str) -> Option<Constant> {
