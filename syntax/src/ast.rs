@@ -66,6 +66,8 @@ pub enum Expr {
     },
     Tuple(Vec<ExprId>),
     List(Vec<ExprId>),
+    /// `{a, b}`
+    Set(Vec<ExprId>),
     Dict(Vec<(ExprId, ExprId)>),
     Unary {
         op: UnaryOp,
@@ -241,7 +243,9 @@ pub enum Stmt {
         module: String,
         names: Vec<ImportedName>,
     },
-    /// Python that tilefit does not look into, by its keyword: `try`, `assert`, `del`, `global`, `match`, …
+    /// `assert condition, message`; the message is left out.
+    Assert(ExprId),
+    /// Python that tilefit does not look into, by its keyword: `try`, `del`, `global`, `match`, …
     Other {
         keyword: &'static str,
         body: Vec<StmtId>,
@@ -323,7 +327,7 @@ impl Expr {
             Expr::Call { func, args } => [*func].into_iter().chain(args.iter().map(|arg| arg.value)).collect(),
             Expr::Subscript { value, index } => vec![*value, *index],
             Expr::Slice { lower, upper, step } => [lower, upper, step].into_iter().flatten().copied().collect(),
-            Expr::Tuple(parts) | Expr::List(parts) | Expr::Joined(parts) => parts.clone(),
+            Expr::Tuple(parts) | Expr::List(parts) | Expr::Set(parts) | Expr::Joined(parts) => parts.clone(),
             Expr::Dict(pairs) => pairs.iter().flat_map(|&(key, value)| [key, value]).collect(),
             Expr::Unary { operand, .. } => vec![*operand],
             Expr::Binary { left, right, .. } | Expr::Bool2 { left, right, .. } => vec![*left, *right],
@@ -346,7 +350,7 @@ impl Stmt {
                 targets.iter().chain(annotation).chain(value).copied().collect()
             }
             Stmt::AugAssign { target, value, .. } => vec![*target, *value],
-            Stmt::Expr(expr) => vec![*expr],
+            Stmt::Expr(expr) | Stmt::Assert(expr) => vec![*expr],
             Stmt::For { target, iter, .. } => vec![*target, *iter],
             Stmt::While { condition, .. } | Stmt::If { condition, .. } => vec![*condition],
             Stmt::With { items, .. } => {

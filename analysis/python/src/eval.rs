@@ -166,6 +166,11 @@ pub trait Scope {
         self.outer()?.decision()
     }
 
+    /// What is known of a tensor of which only its element type is known.
+    fn tensor_of(&self, dtype: &Constant) -> Option<Constant> {
+        self.outer()?.tensor_of(dtype)
+    }
+
     /// Whether all that a list may hold is wanted, where a condition that is not known decides. Asked where that makes a difference.
     fn takes_all(&self) -> bool {
         self.outer().is_some_and(Scope::takes_all)
@@ -342,6 +347,9 @@ impl Evaluator<'_> {
             Expr::Call { func, args } => self.call(*func, args),
             Expr::Subscript { value, index } => self.subscript(*value, *index),
             Expr::Tuple(elements) => {
+                self.elements(elements).map_or_else(Constant::Unknown, |parts| Constant::Tuple(parts.into()))
+            }
+            Expr::Set(elements) => {
                 self.elements(elements).map_or_else(Constant::Unknown, |parts| Constant::Tuple(parts.into()))
             }
             Expr::List(elements) => {

@@ -144,6 +144,12 @@ pub fn device<D: ElementType>() -> Constant {
     Constant::Str(D::DEVICE.to_owned())
 }
 
+/// A tensor of which only the element type is known.
+pub fn of_type<D: ElementType>(dtype: &Constant) -> Option<Constant> {
+    let dtype = Some(D::of_constant(dtype)?);
+    Some(Constant::object(Tensor { shape: None, dtype, is_contiguous: None }))
+}
+
 /// What a call gives; `None` where the function is none of PyTorch's.
 pub fn call<D: ElementType>(path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
     match path {

@@ -116,6 +116,10 @@ impl<'db> Meaning<'db> for Calls {
         None
     }
 
+    fn tensor_of(&self, dtype: &Constant) -> Option<Constant> {
+        torch::of_type::<Dtype>(dtype)
+    }
+
     fn gradients(&self, returned: &Constant) -> Vec<Constant> {
         torch::gradients::<Dtype>(returned)
     }

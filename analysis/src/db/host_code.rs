@@ -64,6 +64,9 @@ pub(super) trait Meaning<'db> {
     /// A class, by what a file calls it, where that is a value for kernels.
     fn class(&self, db: &'db dyn salsa::Database, file: SourceFile, name: String) -> Option<Constant>;
 
+    /// A tensor of which only the element type is known.
+    fn tensor_of(&self, dtype: &Constant) -> Option<Constant>;
+
     /// The gradients of what a function returns.
     fn gradients(&self, returned: &Constant) -> Vec<Constant>;
 }
@@ -351,6 +354,10 @@ impl Scope for Host<'_, '_> {
         let decided = self.following.decisions.get();
         self.following.decisions.set(decided + 1);
         Some(decided)
+    }
+
+    fn tensor_of(&self, dtype: &Constant) -> Option<Constant> {
+        self.following.meaning.tensor_of(dtype)
     }
 
     fn ends(&self, path: &[&str]) -> bool {

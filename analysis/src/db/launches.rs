@@ -322,6 +322,10 @@ impl<'db> Meaning<'db> for Launches {
         Some(Constant::object(Written { text: name, file: Some(file.path(db).clone()) }))
     }
 
+    fn tensor_of(&self, dtype: &Constant) -> Option<Constant> {
+        torch::of_type::<Dtype>(dtype)
+    }
+
     fn gradients(&self, returned: &Constant) -> Vec<Constant> {
         torch::gradients::<Dtype>(returned)
     }

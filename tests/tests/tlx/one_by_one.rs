@@ -18,6 +18,7 @@ use tilefit_gpu::tlx::tree::Tree;
 use tilefit_gpu::tlx::{BufferId, Rules, offsets};
 use tilefit_gpu::trace::{Definition, Dialect, Environment, Home, Launch, trace};
 use tilefit_python::diagnostics::Severity;
+use tilefit_python::eval::Constant;
 use tilefit_python::eval::Imports;
 use tilefit_syntax::Document;
 
@@ -223,6 +224,10 @@ fn read(text: &str) -> tilefit_gpu::tlx::Kernel {
 struct Names(Imports);
 
 impl Environment for Names {
+    fn constant(&self, _: Home, _: &str) -> Option<Constant> {
+        None
+    }
+
     fn definition(&self, _: Home, _: &str) -> Option<Definition> {
         None
     }

@@ -120,6 +120,7 @@ impl Tracer<'_> {
             Expr::Starred(inner) | Expr::Unpacked(inner) => self.value(frame, *inner),
             Expr::Slice { .. } => Value::None,
             Expr::Thunk(_) | Expr::Lambda(_) => unknown("tilefit does not run a lambda".to_owned()),
+            Expr::Set(_) => unknown("tilefit does not run a set".to_owned()),
             Expr::Other(kind) => unknown(format!("tilefit does not run a {}", kind.replace('_', " "))),
             Expr::Error => unknown("the expression does not parse"),
         }

@@ -255,6 +255,10 @@ impl Tracer<'_> {
         if let Value::Tensor(tensor) = &value {
             // It is stored from the layout that it has, but the conversion is there for others.
             stored.push(self.converted(frame, expr, tensor, "global memory"));
+            // Before what makes its elements wider, a conversion is not taken away.
+            if self.copies_blocks() && self.widened.contains(&tensor.id) {
+                self.conversion(frame, expr, tensor, tensor.dtype.bits);
+            }
         }
         if !self.copies_blocks() {
             if let (Value::Tensor(tensor), Dialect::Triton) = (&value, self.launch.dialect) {

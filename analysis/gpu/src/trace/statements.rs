@@ -104,7 +104,8 @@ impl Tracer<'_> {
                 }
                 Flow::Next
             }
-            Stmt::Other { keyword: "assert" | "del" | "global" | "nonlocal", .. } | Stmt::Pass => Flow::Next,
+            Stmt::Assert(_) | Stmt::Pass => Flow::Next,
+            Stmt::Other { keyword: "del" | "global" | "nonlocal", .. } => Flow::Next,
             Stmt::Assign { .. } | Stmt::Import(_) | Stmt::ImportFrom { .. } | Stmt::Class { .. } => Flow::Next,
             Stmt::Other { keyword, body } => {
                 let at = first_expr(&ast, body);

@@ -516,6 +516,7 @@ impl<'a> Lowering<'a> {
             Stmt::Function(_) => self.unsupported(at, "a function inside a kernel"),
             Stmt::Class { .. } => self.unsupported(at, "a class inside a kernel"),
             Stmt::Import(_) | Stmt::ImportFrom { .. } => self.unsupported(at, "an import inside a kernel"),
+            Stmt::Assert(_) => self.unsupported(at, "`assert`"),
             Stmt::Other { keyword, .. } => self.unsupported(at, &format!("`{keyword}`")),
         }
     }

@@ -110,6 +110,7 @@ impl Lowering<'_> {
             Expr::Thunk(_) | Expr::Lambda(_) => {
                 self.not_accepted(expr, "a lambda", "compute the value outside the kernel")
             }
+            Expr::Set(_) => self.not_accepted(expr, "a set", "compute the value outside the kernel"),
             Expr::Other(kind) => {
                 let what = format!("a {}", kind.replace('_', " "));
                 self.not_accepted(expr, &what, "compute the value outside the kernel")

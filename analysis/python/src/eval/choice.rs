@@ -44,6 +44,11 @@ impl OneOf {
         }
     }
 
+    /// One of some values, which one thing decides.
+    pub(super) fn decided_as(by: u32, values: impl IntoIterator<Item = Constant>) -> Constant {
+        OneOf::decided(by, (0..).zip(values))
+    }
+
     pub fn values(&self) -> impl Iterator<Item = &Constant> {
         self.cases.iter().map(|(_, value)| value)
     }

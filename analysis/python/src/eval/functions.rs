@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
-use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param, ParamKind, Stmt, StmtId};
+use tilefit_syntax::ast::{Arg, Ast, BoolOp, CompareOp, Expr, ExprId, Function, Param, ParamKind, Stmt, StmtId};
 
 use super::arithmetic::binary;
 use super::builtins::is_builtin;
@@ -112,7 +112,8 @@ fn changes_locals_only(ast: &Ast, body: &[StmtId]) -> bool {
         Stmt::Expr(expr) => matches!(ast.expr(*expr), Expr::Str(_)),
         Stmt::If { body, or_else, .. } | Stmt::For { body, or_else, .. } => within(body) && within(or_else),
         Stmt::Return(_) | Stmt::Pass | Stmt::Break | Stmt::Continue | Stmt::Import(_) => true,
-        Stmt::Other { keyword, .. } => matches!(*keyword, "assert" | "raise"),
+        Stmt::Assert(_) => true,
+        Stmt::Other { keyword, .. } => *keyword == "raise",
         _ => false,
     })
 }
@@ -443,7 +444,7 @@ impl<'e> Run<'e> {
             Stmt::Continue => return Ok(Flow::Continue),
             Stmt::Pass | Stmt::Import(_) | Stmt::Assign { value: None, .. } => {}
             // What is checked holds in a program that runs.
-            Stmt::Other { keyword: "assert", .. } => {}
+            Stmt::Assert(condition) => self.holds(*condition),
             Stmt::Other { keyword: "raise", .. } if self.lenient || self.evaluator.scope.takes_all() => {
                 return Ok(Flow::Ends);
             }
@@ -567,6 +568,70 @@ impl<'e> Run<'e> {
 
     fn join(&mut self, other: Locals, joined: impl Fn(&Constant, &Constant, &dyn Scope) -> Constant) {
         join(&mut self.locals, other, |one, other| joined(one, other, self.evaluator.scope));
+    }
+
+    /// Takes a condition to hold: names that have no value get what it says of them.
+    fn holds(&mut self, condition: ExprId) {
+        let ast = self.evaluator.ast;
+        if !self.lenient {
+            return;
+        }
+        match ast.expr(condition) {
+            Expr::Bool2 { op: BoolOp::And, left, right } => {
+                self.holds(*left);
+                self.holds(*right);
+            }
+            Expr::Compare { left, rest } => {
+                let mut left = *left;
+                for &(op, right) in rest {
+                    match op {
+                        CompareOp::Eq => {
+                            self.is_equal(left, right);
+                            self.is_equal(right, left);
+                        }
+                        CompareOp::In => self.is_among(left, right),
+                        _ => {}
+                    }
+                    left = right;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A local without a value.
+    fn open_local(&self, expr: ExprId) -> Option<&str> {
+        let name = self.evaluator.ast.name(expr)?;
+        let is_it = |(local, value): &&(String, Constant)| local == name && matches!(value, Constant::Unknown(_));
+        self.locals.iter().find(is_it).map(|(local, _)| local.as_str())
+    }
+
+    /// `name == value`, `name.dtype == value`
+    fn is_equal(&mut self, expr: ExprId, other: ExprId) {
+        let ast = self.evaluator.ast;
+        let value = self.value(other);
+        if matches!(value, Constant::Unknown(_)) {
+            return;
+        }
+        let (name, value) = match ast.expr(expr) {
+            Expr::Attribute { value: tensor, name } if name == "dtype" => {
+                (self.open_local(*tensor), self.evaluator.scope.tensor_of(&value))
+            }
+            _ => (self.open_local(expr), Some(value)),
+        };
+        if let (Some(name), Some(value)) = (name.map(str::to_owned), value) {
+            self.bind(&name, value);
+        }
+    }
+
+    /// `name in (16, 32)`
+    fn is_among(&mut self, expr: ExprId, others: ExprId) {
+        let Some(name) = self.open_local(expr).map(str::to_owned) else { return };
+        if let Constant::List(values) | Constant::Tuple(values) = self.value(others)
+            && let Some(decision) = self.evaluator.scope.decision()
+        {
+            self.bind(&name, choice::OneOf::decided_as(decision, values));
+        }
     }
 
     /// Runs statements that may raise an error; `None` where they may: all that they evaluate has to be known.

@@ -86,6 +86,7 @@ impl Lowering<'_> {
             "slice" => self.slice(node),
             "tuple" | "expression_list" | "pattern_list" | "tuple_pattern" => Expr::Tuple(self.exprs(node)),
             "list" | "list_pattern" => Expr::List(self.exprs(node)),
+            "set" => Expr::Set(self.exprs(node)),
             "dictionary" => self.dictionary(node),
             "unary_operator" | "not_operator" => {
                 let op = match self.field(node, fields().operator).map_or("not", |operator| self.text(operator)) {
@@ -370,7 +371,6 @@ fn other_expr(kind: &str) -> &'static str {
         "named_expression" => "assignment expression",
         "await" => "await",
         "yield" => "yield",
-        "set" => "set",
         "dictionary_splat" => "dictionary splat",
         _ => "expression",
     }

@@ -80,6 +80,14 @@ impl Lowering<'_> {
             }
             "break_statement" => Stmt::Break,
             "continue_statement" => Stmt::Continue,
+            "assert_statement" => {
+                let parts = self.children(node);
+                parts.iter().skip(1).for_each(|message| self.hide_whole(*message));
+                match parts.first() {
+                    Some(&condition) => Stmt::Assert(self.expr(condition)),
+                    None => Stmt::Error,
+                }
+            }
             "pass_statement" => Stmt::Pass,
             "import_statement" => self.import(node),
             "import_from_statement" | "future_import_statement" => self.import_from(node),
@@ -379,7 +387,6 @@ impl Lowering<'_> {
 fn keyword(kind: &str) -> &'static str {
     match kind {
         "try_statement" => "try",
-        "assert_statement" => "assert",
         "raise_statement" => "raise",
         "delete_statement" => "del",
         "global_statement" => "global",
