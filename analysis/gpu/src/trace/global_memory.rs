@@ -65,7 +65,11 @@ impl Tracer<'_> {
                 self.program.loads.insert(id, Load { tile, width, runs_along, assigned });
                 let layout = match self.launch.dialect {
                     Dialect::Gluon => tensor.layout.clone(),
-                    Dialect::Tlx | Dialect::Triton => Registers::Loaded(self.coalesced(tensor)),
+                    Dialect::Tlx | Dialect::Triton => {
+                        let key = self.coalesced(tensor);
+                        self.loaded_bits.insert(key, element.bits);
+                        Registers::Loaded(key)
+                    }
                 };
                 Value::Tensor(Tensor { id, dtype: tensor.dtype.element(), layout, ..tensor.clone() })
             }
@@ -255,8 +259,12 @@ impl Tracer<'_> {
         if let Value::Tensor(tensor) = &value {
             // It is stored from the layout that it has, but the conversion is there for others.
             stored.push(self.converted(frame, expr, tensor, "global memory"));
-            // Before what makes its elements wider, a conversion is not taken away.
-            if self.copies_blocks() && self.widened.contains(&tensor.id) {
+            // Before what makes its elements wider than they were loaded, a conversion is not taken away.
+            let is_narrow = match self.resolved(&tensor.layout) {
+                Registers::Loaded(key) => self.loaded_bits.get(&key).is_some_and(|&bits| bits < tensor.dtype.bits),
+                _ => false,
+            };
+            if self.copies_blocks() && is_narrow && self.widened.contains(&tensor.id) {
                 self.conversion(frame, expr, tensor, tensor.dtype.bits);
             }
         }

@@ -277,6 +277,7 @@ impl<'a> Tracer<'a> {
             given: FxHashMap::default(),
             contested: FxHashSet::default(),
             widened: FxHashSet::default(),
+            loaded_bits: FxHashMap::default(),
             expanded_from: FxHashMap::default(),
             multiplied: FxHashMap::default(),
             costs: FxHashMap::default(),
@@ -403,6 +404,8 @@ struct Tracer<'a> {
     contested: FxHashSet<u64>,
     /// Tensors with wider elements than some that they are computed from, which the compiler would rather convert.
     widened: FxHashSet<ValueId>,
+    /// How wide the elements are that are loaded in a layout.
+    loaded_bits: FxHashMap<u64, u32>,
     /// What a tensor with a dimension more was without it, and where that dimension is.
     expanded_from: FxHashMap<ValueId, (value::Tensor, usize)>,
     /// The two factors of each element.

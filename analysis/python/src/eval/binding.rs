@@ -40,7 +40,7 @@ pub fn binding(ast: &Ast, name: &str) -> Binding {
     }
 }
 
-/// The same with what `scope` knows: of several bindings that one which the conditions before it lead to.
+/// The same with what `scope` knows: of several bindings the one that conditions lead to.
 pub fn binding_in(ast: &Ast, name: &str, scope: &dyn Scope) -> Binding {
     match binding(ast, name) {
         Binding::Several if function(ast).is_none() => led_to(ast, &ast.body, name, scope).unwrap_or(Binding::Several),
@@ -48,7 +48,7 @@ pub fn binding_in(ast: &Ast, name: &str, scope: &dyn Scope) -> Binding {
     }
 }
 
-/// The last binding of a name that runs; `None` where that is not known.
+/// The only binding of a name that runs; `None` where that is not known, or another one follows it.
 fn led_to(ast: &Ast, body: &[StmtId], name: &str, scope: &dyn Scope) -> Option<Binding> {
     let mut found = Binding::None;
     for stmt in body {
@@ -63,7 +63,11 @@ fn led_to(ast: &Ast, body: &[StmtId], name: &str, scope: &dyn Scope) -> Option<B
             (_, Binding::Several) => return None,
             (_, bound) => bound,
         };
-        found = if bound == Binding::None { found } else { bound };
+        found = match (found, bound) {
+            (found, Binding::None) => found,
+            (Binding::None, bound) => bound,
+            _ => return None,
+        };
     }
     Some(found)
 }

@@ -65,9 +65,19 @@ x = 2",
     );
     check(
         "
-if True:
+if foo():
     x = 2",
         expect!["unknown: `x` is assigned more than once, or under a condition"],
+    );
+    check(
+        "
+if 1 > 2:
+    x = 2
+elif 2 > 1:
+    x = 3
+else:
+    x = 4",
+        expect!["Int(3)"],
     );
     check("from sizes import x", expect!["unknown: `x` is imported from `sizes`, which tilefit does not read"]);
     check("y = 1", expect!["not bound"]);
