@@ -612,3 +612,33 @@ fn warps_that_are_tried_are_not_assumed() {
     );
     expect!["at most 32 B of 227 KiB (sm_90) whatever BLOCK and num_warps are"].assert_eq(&lenses(&text).join("\n"));
 }
+
+/// What a wrapper asserts of a number or of a tensor's elements holds where it launches.
+#[test]
+fn what_is_asserted_is_possible() {
+    check(
+        "@triton.jit
+def k(x, y, n, D: tl.constexpr, B: tl.constexpr):
+    i, d = tl.arange(0, B), tl.arange(0, D)
+    a = tl.load(x + i[:, None] * D + d[None, :])
+    b = tl.load(x + d[:, None] * B + i[None, :])
+    tl.store(y + i[:, None] * B + i[None, :], tl.dot(a, b))
+
+
+def go(q, k_, v):
+    Lq, Lk, Lv = q.shape[-1], k_.shape[-1], v.shape[-1]
+    assert Lk in {16, 32, 64}
+    assert Lq == Lk and Lk == Lv, \"sizes\"
+    assert q.dtype == torch.float16 and v.dtype == q.dtype
+    k[(1,)](q, v, q.shape[0], D=Lq, B=Lv, num_warps=4)
+",
+        expect![[r#"
+            k
+              B= D= | 512..8192 fits
+              possible B=16 D=16 | 512..1024 fits
+              possible B=32 D=32 | 2048..4096 fits
+              possible B=64 D=64 | 8192 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}

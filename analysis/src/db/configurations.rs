@@ -176,7 +176,7 @@ fn on_devices<'db>(
     devices.extend(config(db).devices.iter().copied().filter(|&device| device != own));
     let of_device = |device: Arch| match scenarios_on(db, unit, device).as_slice() {
         [] => vec![Scenario::default()],
-        scenarios => scenarios.to_vec(),
+        scenarios => scenarios.iter().cloned().map(numbered_anew).collect(),
     };
     // Host code may launch something else on each device.
     let mut rows: Vec<Scenario> = of_device(own);
@@ -200,13 +200,19 @@ fn on_devices<'db>(
         let of_row: Vec<Option<&Estimate>> = columns.iter().map(|column| column.get(&nth)?.as_ref()).collect();
         let is_launched: Vec<bool> = columns.iter().map(|column| column.contains_key(&nth)).collect();
         let cells = of_row.iter().map(|estimate| Some(estimate.as_ref()?.usage.clone())).collect();
-        let own = of_row.first().copied().flatten().map_or(&[][..], |estimate| estimate.ways.as_slice());
-        let own = &own[..own.len().min(more)];
-        more -= own.len();
-        let ways = own.iter().map(|(way, _)| {
-            let is_it =
-                |(other, _): &&(Scenario, MemoryUsage)| other.values == way.values && other.num_warps == way.num_warps;
-            let cell = |estimate: &Option<&Estimate>| Some(estimate.as_ref()?.ways.iter().find(is_it)?.1.clone());
+        // On another device there may have been time for others.
+        let mut tried: Vec<&Scenario> = Vec::new();
+        for (way, _) in of_row.iter().flatten().flat_map(|estimate| &estimate.ways) {
+            if tried.len() < more && !tried.iter().any(|other| is_same_way(other, way)) {
+                tried.push(way);
+            }
+        }
+        more -= tried.len();
+        let ways = tried.into_iter().map(|way| {
+            let cell = |estimate: &Option<&Estimate>| {
+                let mut ways = estimate.as_ref()?.ways.iter();
+                Some(ways.find(|(other, _)| is_same_way(other, way))?.1.clone())
+            };
             let scenario = Scenario { arch: scenario.arch, ..way.clone() };
             let cells = of_row.iter().map(cell).collect();
             Configuration { scenario, cells, is_launched: is_launched.clone(), ways: Vec::new() }
@@ -215,4 +221,18 @@ fn on_devices<'db>(
         Configuration { scenario, cells, is_launched, ways }
     });
     Arc::new(Configurations { devices, rows: rows.collect(), selected })
+}
+
+/// What decides its values by numbers of its own: host code that runs on another device meets more or fewer things that decide.
+fn numbered_anew(mut scenario: Scenario) -> Scenario {
+    let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
+    for by in scenario.possible.values_mut().flatten().filter_map(|choice| choice.by.as_mut()) {
+        let next = numbers.len() as u32;
+        *by = *numbers.entry(*by).or_insert(next);
+    }
+    scenario
+}
+
+fn is_same_way(one: &Scenario, other: &Scenario) -> bool {
+    one.values == other.values && one.num_warps == other.num_warps
 }
