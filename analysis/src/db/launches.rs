@@ -9,7 +9,6 @@ use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Stmt};
 
 use tilefit_gpu::device::Arch;
-use tilefit_gpu::device_queries;
 use tilefit_gpu::host::{self, Written};
 use tilefit_gpu::language::{self, Dtype};
 use tilefit_gpu::scenario::{self, Call};
@@ -283,7 +282,6 @@ impl<'db> Meaning<'db> for Launches {
         let canonical = language::canonical(imports, path);
         let layout = canonical.as_deref().and_then(|path| host::layout(path, arguments));
         let value = layout
-            .or_else(|| device_queries::call(path, arguments, host.scope.program.device?))
             .or_else(|| torch::call::<Dtype>(path, arguments))
             .or_else(|| host::call(path, arguments))
             .or_else(|| libraries::call(host.scope.db, host.asking(), path, arguments, Reader::Kernel))?;

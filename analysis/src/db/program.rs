@@ -22,14 +22,13 @@ impl Program {
     }
 }
 
-/// Words of code that asks for the device.
-const ASKING: [&str; 7] = [
+/// Words of code that asks for the device: what `device_queries` answers.
+const ASKING: [&str; 6] = [
     "get_current_target",
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
-    "is_hip(",
-    "max_shared_mem",
+    "version.cuda",
     "version.hip",
 ];
 
