@@ -345,11 +345,42 @@ def k(a, out, n, BLOCK: tl.constexpr, num_stages: tl.constexpr):
 fn a_lens_says_what_no_value_would_help_with() {
     let text = "@triton.jit
 def k(a, c, K: tl.constexpr, M: tl.constexpr):
-    x = tl.load(tl.make_block_ptr(a, (M, K), (K, 1), (0, 0), (M, K), (1, 0)))
+    x = tl._experimental_descriptor_load(a, [0, 0], [M, K], tl.float16)
     m = tl.arange(0, M)
     tl.store(c + m[:, None] * M + m[None, :], tl.dot(x, tl.trans(x)))
 ";
-    assert_eq!(lenses(text), ["memory not known: `make_block_ptr` is not modelled, and Triton 3.9 has removed it"]);
+    assert_eq!(lenses(text), ["memory not known: `_experimental_descriptor_load` is not modelled"]);
+}
+
+/// Triton 3.9 refuses block pointers: who has them has an older one.
+#[test]
+fn block_pointers_are_those_of_triton_3_8() {
+    let text = "@triton.jit
+def k(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pid = tl.program_id(0)
+    pa = tl.make_block_ptr(a, (M, K), (K, 1), (pid * BM, 0), (BM, BK), (1, 0))
+    pb = tl.make_block_ptr(b, (K, N), (N, 1), (0, 0), (BK, BN), (1, 0))
+    acc = tl.zeros((BM, BN), tl.float32)
+    for _ in range(0, tl.cdiv(K, BK)):
+        acc += tl.dot(tl.load(pa, boundary_check=(0, 1)), tl.load(pb, boundary_check=(0, 1)))
+        pa = tl.advance(pa, (0, BK))
+        pb = pb.advance((BK, 0))
+    pc = tl.make_block_ptr(c, (M, N), (N, 1), (pid * BM, 0), (BM, BN), (1, 0))
+    tl.store(pc, acc.to(c.dtype.element_ty), boundary_check=(0, 1))
+";
+    // 36,864 bytes by Triton 3.8.
+    let told =
+        "# tilefit: a=fp16 b=fp16 c=fp16 BM=128 BN=64 BK=32 arch=sm_90 num_warps=4 num_stages=3 divisible=a,b,c,M,N,K";
+    assert_eq!(
+        lenses(&format!("{told}\n{text}")),
+        ["36–40 KiB of 227 KiB (sm_90) · room for ≥ 5 blocks/SM · assumes triton 3.8"]
+    );
+    let refused = format!("{told} triton=3.9\n{text}");
+    let found = open(&refused).diagnostics();
+    assert!(
+        found[0].message.starts_with("`make_block_ptr` is gone: Triton 3.9 has removed block pointers"),
+        "{found:?}"
+    );
 }
 
 /// Pointers that a loop carries and that a branch chooses are the arguments that they start as.

@@ -8,7 +8,7 @@ from plain import cells
 
 class Kernels(unittest.TestCase):
     def test_each_kind_is_python_and_has_questions(self):
-        for kind in triton_kernels.KINDS:
+        for kind in {**triton_kernels.KINDS, **triton_kernels.OLDER}:
             asked = 0
             for number in range(12):
                 r = random.Random(f"test/{kind.__name__}/{number}")

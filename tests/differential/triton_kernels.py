@@ -8,16 +8,18 @@ the answers; `judge.py` fills those in and compares. The same seed gives the sam
 """
 import argparse, json, os, random
 
-from plain import cells, combined, free, indirect, linked, numbers, products, rows
+from plain import blocks, cells, combined, free, indirect, linked, numbers, products, rows
 
 KINDS = {**products.KINDS, **combined.KINDS, **rows.KINDS, **free.KINDS, **linked.KINDS, **indirect.KINDS}
+# Of Triton up to 3.8; they are written where they are asked for.
+OLDER = blocks.KINDS
 CELLS_OF_A_KERNEL = (1, 2, 2, 3)
 
 
 def kernel(seed, number, only=None):
     """(draft, its kind) of one number; numbers do not influence each other, so that any one can be made again alone."""
     r = random.Random(f"{seed}/{number}")
-    kinds = {k: w for k, w in KINDS.items() if not only or k.__name__ in only}
+    kinds = {k: w for k, w in {**KINDS, **OLDER}.items() if k.__name__ in only} if only else KINDS
     kind = cells.weighted(r, kinds)
     return kind(r), kind.__name__, r
 
@@ -51,7 +53,7 @@ def main():
     ap.add_argument("folder")
     ap.add_argument("-n", type=int, default=100, help="cells")
     ap.add_argument("--seed", default="1")
-    ap.add_argument("--kind", nargs="*", choices=[k.__name__ for k in KINDS])
+    ap.add_argument("--kind", nargs="*", choices=[k.__name__ for k in {**KINDS, **OLDER}])
     args = ap.parse_args()
     kernels, made = write(args.folder, args.seed, args.n, args.kind)
     print(f"{made} cells of {kernels} kernels in {args.folder}")

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::device::Arch;
+use super::device::{Arch, Compiler};
 use super::language::Dtype;
 
 /// Something that a plan takes for given.
@@ -13,6 +13,8 @@ pub enum Assumed {
     Warps(u64),
     /// Stages of the loops that the compiler overlaps, as many as it takes by itself.
     Stages(i64),
+    /// The last compiler that takes the kernel.
+    Compiler(Compiler),
     /// An argument that what is in shared memory depends on is a number of this type.
     Number(String, &'static str),
     /// A pointer that an operand of a product is loaded through leads to elements of as many bits as this type has: those of the other operand, or 16.
@@ -29,6 +31,11 @@ pub enum Hint {
 }
 
 impl Assumed {
+    /// Whether another launch of the kernel may have another one.
+    pub fn is_option(&self) -> bool {
+        !matches!(self, Assumed::Device(..) | Assumed::Compiler(_))
+    }
+
     /// `sm_90`, `4 warps`, for one line.
     pub fn short(&self) -> String {
         match self {
@@ -37,6 +44,7 @@ impl Assumed {
             Assumed::Warps(warps) => format!("{warps} warps"),
             Assumed::Stages(1) => "1 stage".to_owned(),
             Assumed::Stages(stages) => format!("{stages} stages"),
+            Assumed::Compiler(compiler) => format!("triton {compiler}"),
             Assumed::Number(name, dtype) => format!("{name}: {dtype}"),
             Assumed::Elements(name, dtype) => format!("{name}: {} bits", dtype.bits),
         }
@@ -53,6 +61,9 @@ impl fmt::Display for Assumed {
             }
             Assumed::Warps(_) => write!(f, "the kernel has {} (no number is given)", self.short()),
             Assumed::Stages(_) => write!(f, "loops have {} (no number is given)", self.short()),
+            Assumed::Compiler(compiler) => {
+                write!(f, "the compiler is Triton {compiler} (the last one with block pointers)")
+            }
             Assumed::Number(name, dtype) => write!(f, "`{name}` is an {dtype} (no type is given)"),
             Assumed::Elements(name, dtype) => {
                 let like = if dtype.bits == 16 {

@@ -48,6 +48,8 @@ pub(crate) struct TracedKernel {
     pub(crate) usual: BTreeMap<String, language::Dtype>,
     /// Parameters without values that decide which statements the kernel has.
     pub(crate) undecided: BTreeSet<String>,
+    /// It has block pointers, which Triton 3.9 has removed.
+    pub(crate) has_block_pointers: bool,
     pub(crate) arch: Arch,
     /// What nothing says and the plan rests on.
     pub(crate) assumed: Vec<Assumed>,
@@ -89,7 +91,7 @@ impl TracedKernel {
 
     /// Options of the launch that are assumed.
     pub(crate) fn assumes_options(&self) -> bool {
-        self.assumed.iter().any(|it| !matches!(it, Assumed::Device(..)))
+        self.assumed.iter().any(Assumed::is_option)
     }
 }
 
@@ -134,6 +136,7 @@ pub(super) fn traced<'db>(
                 usual,
                 numbers,
                 undecided,
+                has_block_pointers: false,
                 open_loops: 0,
                 kernel: compilation.launch.kernel.clone(),
                 specs: Vec::new(),
@@ -186,6 +189,7 @@ pub(super) fn traced<'db>(
         untyped: trace.untyped,
         usual: trace.usual,
         undecided: trace.undecided,
+        has_block_pointers: trace.has_block_pointers,
         arch,
         assumed,
         compiler,

@@ -39,7 +39,7 @@ pub(super) fn least(
             ways.iter().flat_map(|way| values.iter().map(move |&value| one(way, value))).collect()
         };
         ways = match assumed {
-            Assumed::Device(..) => continue,
+            Assumed::Device(..) | Assumed::Compiler(_) => continue,
             Assumed::Warps(_) => with(|way, warps| way.num_warps = Some(warps), &[1, 2, 4, 8, 16, 32]),
             Assumed::Stages(_) => with(|way, stages| way.num_stages = Some(stages), &FEWEST_STAGES),
             Assumed::Number(..) | Assumed::Elements(..) => return None,

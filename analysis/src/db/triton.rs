@@ -158,6 +158,10 @@ fn follow<'db>(
         scenario = scenario.where_it_is(name, &dtype.constant(), "what is usual");
     }
     let mut kernel = traced(db, unit, &scenario, (arch, compiler), dialect, limits)?;
+    if kernel.has_block_pointers && scenario.compiler.is_none() && dialect == Dialect::Triton {
+        kernel = traced(db, unit, &scenario, (arch, Some(Compiler::V3_8)), dialect, limits)?;
+        kernel.assumed.push(Assumed::Compiler(Compiler::V3_8));
+    }
     kernel.assumed.extend(elements.iter().map(|(name, dtype)| Assumed::Elements(name.clone(), *dtype)));
     Some(kernel)
 }

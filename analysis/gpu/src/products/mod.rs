@@ -85,7 +85,7 @@ pub(crate) fn stage(program: &mut Program, machine: &Machine, is_sure: bool) {
 /// Returns whether a loop may be gone once its first rounds are taken out of it, so that nothing is there all through it.
 fn stage_all(program: &mut Program, machine: &Machine) -> bool {
     let mut body = std::mem::take(&mut program.body);
-    let places = Places::of(&body, &program.types, &|op| {
+    let places = Places::of(&body, &program.types, machine.hardware.compiler, &|op| {
         let product = op.results.first().and_then(|id| program.products.get(id));
         product.is_some_and(|product| machine.is_in_tensor_memory(product))
     });

@@ -5,6 +5,7 @@
 use rustc_hash::FxHashSet;
 use tilefit_python::finding::Reason;
 
+use super::super::device::Compiler;
 use super::super::program::{BufferId, Bytes, Op, Product, Tile, Use, ValueId, bytes_of};
 use super::latencies::Taker;
 use super::{
@@ -373,9 +374,12 @@ impl Stager<'_> {
         let cast = bytes.saturating_mul(if is_widened { 2 } else { 1 });
         let most = self.leaves.get(&operand.root).map_or(0, |leaf| leaf.1).max(cast);
         let is_alone = self.machine.warps == 1;
+        // Before 3.9 each part of its numbers is brought there once more.
+        let is_again = product.parts > 1 && self.machine.hardware.compiler < Compiler::V3_9;
         if self.program.loads.contains_key(&operand.root) {
             let is_cast = operand.is_turned || product.parts > 1;
             return match operand.holds {
+                Some(Holds::Surely) if is_again => self.uncertain(ops, op, &operand, most),
                 Some(Holds::Surely) => {}
                 Some(Holds::Perhaps) => self.uncertain(ops, op, &operand, most),
                 // Within a warp elements are exchanged without shared memory.
@@ -410,6 +414,7 @@ impl Stager<'_> {
                     let lies = self.swizzled_for(op, &operand, product);
                     self.keep(ops, op, &operand, product, (lies, Bytes::Exactly(bytes)));
                 }
+                Some(Holds::Surely) if is_again => self.uncertain(ops, op, &operand, most),
                 Some(Holds::Surely) => {}
                 None | Some(Holds::Not)
                     if is_here && !is_alone && !self.through_descriptor.contains(&load) && !self.is_entangled(load) =>
@@ -738,7 +743,7 @@ impl Stager<'_> {
             let loaded = self.leaves.get(&operand).map_or(0, |leaf| leaf.1);
             // What is computed may be brought there before it is cast, and threads multiply numbers of the result's type.
             let is_small = product.result.shape.iter().any(|&length| length < 16);
-            let is_cast = source.is_none() || is_small;
+            let is_cast = source.is_none() || is_small || tile.bits < 16;
             let computed = if is_cast { bytes_of(&tile.shape, tile.bits.max(32)) } else { 0 };
             let most = self.padded(tile.bytes().max(loaded).max(computed)).high();
             let size = Bytes::Between(0, most, Reason::new(OPERAND));

@@ -1,9 +1,10 @@
 //! Where operations stand, and whether something is between two of them that nothing is moved past: what writes global memory, products of tensor
 //! memory, and loops that load for later rounds. What is loaded, and brought to shared memory only where a product takes it, is brought there right
-//! behind the load, but not past one of those (`ReorderInstructions.cpp`).
+//! behind the load, but not past one of those (`ReorderInstructions.cpp`). Before Triton 3.9 it was, past anything.
 
 use rustc_hash::FxHashMap;
 
+use super::super::device::Compiler;
 use super::super::program::{Block, Kind, Op, Type, ValueId};
 use super::super::simplify::{Space, Written, written};
 use super::{Holds, surest};
@@ -18,6 +19,8 @@ pub(super) struct Places {
     writes: Vec<usize>,
     /// The others, in order.
     others: Vec<(usize, Holds)>,
+    /// Whether the compiler moves past them all the same.
+    are_passed: bool,
     /// The pointer among the kernel's arguments that an address is computed from.
     bases: FxHashMap<ValueId, ValueId>,
 }
@@ -32,8 +35,13 @@ struct Place {
 
 impl Places {
     /// `of_tensor_memory`: products that are in tensor memory.
-    pub(super) fn of(body: &Block, types: &[Type], of_tensor_memory: &dyn Fn(&Op) -> bool) -> Places {
-        let mut places = Places::default();
+    pub(super) fn of(
+        body: &Block,
+        types: &[Type],
+        compiler: Compiler,
+        of_tensor_memory: &dyn Fn(&Op) -> bool,
+    ) -> Places {
+        let mut places = Places { are_passed: compiler < Compiler::V3_9, ..Places::default() };
         places.read(body, None, types, of_tensor_memory);
         places
     }
@@ -91,6 +99,9 @@ impl Places {
 
     /// Whether anything is there that what a product takes from registers is not moved past.
     pub(super) fn are_apart(&self, from: ValueId, to: ValueId) -> Holds {
+        if self.are_passed {
+            return Holds::Not;
+        }
         if self.is_written_between(from, to) {
             return Holds::Surely;
         }

@@ -185,8 +185,10 @@ impl Tracer<'_> {
         let Expr::Call { args, .. } = frame.ast.expr(cast) else { return None };
         let path = frame.ast.dotted(args.first()?.value)?;
         let [name, "dtype", ..] = path.as_slice() else { return None };
-        let (Value::Tensor(Tensor { id, .. }) | Value::Scalar(Scalar { id, .. })) = frame.names.get(*name)? else {
-            return None;
+        let id = match frame.names.get(*name)? {
+            Value::Tensor(Tensor { id, .. }) | Value::Scalar(Scalar { id, .. }) => id,
+            Value::BlockPointer(pointer) => &pointer.base.id,
+            _ => return None,
         };
         self.led.get(id).or_else(|| self.of_untyped.get(id)).cloned()
     }

@@ -226,7 +226,8 @@ impl Tracer<'_> {
         let name = path;
         let leaves_layouts = self.launch.dialect.leaves_layouts();
         if leaves_layouts && name == "store" {
-            self.triton_store(frame, expr, &args);
+            let through = self.through_block(frame, expr, &args, false);
+            self.triton_store(frame, expr, through.as_ref().unwrap_or(&args));
             return Value::None;
         }
         if leaves_layouts && let Some(value) = self.tlx_call(frame, expr, name, &args) {
@@ -418,15 +419,7 @@ impl Tracer<'_> {
                     let bounds = [args.get(0, "start"), args.get(1, "end")].into_iter().flatten();
                     return unknown_for(bounds, "the bounds of `arange` are not known");
                 };
-                let layout = self.layout_or_auto(args.get(2, "layout"));
-                let shape = vec![end.saturating_sub(start).max(0) as u64];
-                let extent = shape[0];
-                let range =
-                    self.filled(frame, expr, "arange", &[], (Dtype::named("int32"), shape, layout), start as u64);
-                if let Value::Tensor(Tensor { id, .. }) = range {
-                    self.note_axes(id, Some(AxisInfo::range(start, extent)));
-                }
-                range
+                self.arange(frame, expr, start, end, args.get(2, "layout"))
             }
             "full" | "zeros" => {
                 let Some(shape) = args.get(0, "shape").and_then(Value::extents) else {
@@ -465,7 +458,15 @@ impl Tracer<'_> {
                 }
                 like => unknown_for(like, "zeros like something"),
             },
-            "load" | "atomic_load" => self.load(frame, expr, args.get(0, "pointer"), &args),
+            "make_block_ptr" | "advance" => match self.removed_block_pointers(frame, expr, name) {
+                Some(reason) => Value::Unknown(reason),
+                None if name == "advance" => self.advance(frame, expr, &args),
+                None => self.make_block_pointer(frame, expr, &args),
+            },
+            "load" | "atomic_load" => match self.through_block(frame, expr, &args, true) {
+                Some(args) => self.load(frame, expr, args.get(0, "pointer"), &args),
+                None => self.load(frame, expr, args.get(0, "pointer"), &args),
+            },
             "buffer_load" => self.buffer_load(frame, expr, &args),
             "convert_layout" => self.convert_layout(frame, expr, &args),
             "set_auto_layout" => self.set_auto_layout(&args),
@@ -632,9 +633,6 @@ impl Tracer<'_> {
                 other => other,
             },
             _ => {
-                if let Some(reason) = self.block_pointers(frame, expr, name) {
-                    return self.unknown_call(frame, expr, reason, &args);
-                }
                 let Value::Unknown(reason) = not_modelled(name) else { return Value::None };
                 match PURE.iter().find(|&&known| known == name) {
                     Some(name) => self.unknown_result(frame, expr, name, reason, &args),
@@ -642,6 +640,24 @@ impl Tracer<'_> {
                 }
             }
         }
+    }
+
+    pub(super) fn arange(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        start: i64,
+        end: i64,
+        layout: Option<&Value>,
+    ) -> Value {
+        let layout = self.layout_or_auto(layout);
+        let shape = vec![end.saturating_sub(start).max(0) as u64];
+        let extent = shape[0];
+        let range = self.filled(frame, expr, "arange", &[], (Dtype::named("int32"), shape, layout), start as u64);
+        if let Value::Tensor(Tensor { id, .. }) = range {
+            self.note_axes(id, Some(AxisInfo::range(start, extent)));
+        }
+        range
     }
 
     /// A call that is not known makes the kernel inexact, unless its result is unused: then its operands are dead, too.

@@ -398,6 +398,7 @@ impl Tracer<'_> {
             && value.shape == pointers.shape
             && let Some(to) = self.stored_in(pointers)
             && value.dtype.bits == bits
+            && !self.widened.contains(&value.id)
         {
             let to = Registers::Known(Arc::new(to));
             return Some(self.between(frame, expr, value, &to).id);

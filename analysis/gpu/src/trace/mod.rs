@@ -6,6 +6,7 @@
 mod allocations;
 mod arguments;
 mod axes;
+mod block_pointers;
 mod calls;
 mod dots;
 mod expressions;
@@ -185,6 +186,8 @@ pub struct Trace {
     pub numbers: BTreeMap<String, &'static str>,
     /// Parameters without values that decide which statements the kernel has.
     pub undecided: BTreeSet<String>,
+    /// It has block pointers, which Triton 3.9 has removed.
+    pub has_block_pointers: bool,
     /// Loops whose bounds depend on a number that has no value.
     pub open_loops: usize,
     /// What a TLX kernel says of its memory, and where the memory of each of its specs is in the program.
@@ -296,6 +299,7 @@ impl<'a> Tracer<'a> {
             floats: BTreeSet::new(),
             undecided: BTreeSet::new(),
             has_any: false,
+            has_block_pointers: false,
             open_loops: 0,
             runs: false,
             specialized: None,
@@ -376,6 +380,7 @@ struct Tracer<'a> {
     undecided: BTreeSet<String>,
     /// Something has elements without a type.
     has_any: bool,
+    has_block_pointers: bool,
     /// Loops that were met whose bounds depend on a number that has no value.
     open_loops: usize,
     /// The loop that comes next goes round several times.
@@ -539,8 +544,21 @@ impl Tracer<'_> {
         let numbers = numbers.chain(self.floats.iter().map(|name| (name.to_string(), "fp32")));
         let numbers = numbers.filter(|(name, _)| !self.untyped.contains_key(name)).collect();
         let Tracer { program, notes, findings, functions, untyped, usual, undecided, open_loops, facts, .. } = self;
-        let Facts { kernel, specs, .. } = facts;
-        Trace { program, notes, findings, functions, untyped, usual, numbers, undecided, open_loops, kernel, specs }
+        let (Facts { kernel, specs, .. }, has_block_pointers) = (facts, self.has_block_pointers);
+        Trace {
+            program,
+            notes,
+            findings,
+            functions,
+            untyped,
+            usual,
+            numbers,
+            undecided,
+            has_block_pointers,
+            open_loops,
+            kernel,
+            specs,
+        }
     }
 
     /// Unused values are gone when the compiler chooses the layouts of products.

@@ -271,10 +271,9 @@ impl Tracer<'_> {
         let identity = identity((which, dtype, &shape));
         let op = Emitted { name, effect: Effect::None, operands: &operands, of, identity, kind: Kind::Plain };
         let id = self.emit(frame, at, op);
-        let is_widened = match values.as_slice() {
-            [Value::Tensor(tensor)] if name == "cast" => tensor.dtype.bits < dtype.bits,
-            _ => false,
-        };
+        // Also where the elements take the type of what they are combined with.
+        let is_wider = |value: &Value| matches!(value, Value::Tensor(tensor) if tensor.dtype.bits < dtype.bits);
+        let is_widened = !dtype.is_pointer() && name != "where" && values.iter().any(is_wider);
         let is_stretched = |value: &Value| match (value, &shape) {
             (Value::Tensor(tensor), Some(shape)) => *tensor.shape != *shape,
             _ => false,

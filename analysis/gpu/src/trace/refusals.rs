@@ -8,7 +8,6 @@ use tilefit_syntax::ast::{Ast, BinaryOp, CompareOp, Expr, ExprId, Stmt, StmtId};
 
 use super::super::device::Compiler;
 use super::super::language::Dtype;
-use super::super::members;
 use super::super::program::elements;
 use super::calls::Args;
 use super::value::{Scalar, Tensor, Value};
@@ -365,21 +364,18 @@ impl Tracer<'_> {
         }
     }
 
-    /// Block pointers, which Triton 3.9 has removed. Why nothing is known of what is called, where an older one may be meant.
-    pub(super) fn block_pointers(&mut self, frame: &Frame, at: ExprId, name: &str) -> Option<Reason> {
-        if !members::BLOCK_POINTERS.contains(&name)
-            || self.launch.hardware.compiler < Compiler::V3_9
-            || !self.is_of_triton(frame)
-        {
+    /// Why a call of block pointers gives nothing: Triton 3.9 has removed them. Where nothing says that it is 3.9, an older one is meant.
+    pub(super) fn removed_block_pointers(&mut self, frame: &Frame, at: ExprId, name: &str) -> Option<Reason> {
+        self.has_block_pointers = true;
+        let hardware = self.launch.hardware;
+        if !self.launch.is_compiler_told || hardware.compiler < Compiler::V3_9 || !self.is_of_triton(frame) {
             return None;
         }
-        if self.launch.is_compiler_told {
-            let message = format!(
-                "`{name}` is gone: Triton 3.9 has removed block pointers; `tl.make_tensor_descriptor` makes what replaces them"
-            );
-            self.refuse(frame, at, Code::Rejected, message);
-        }
-        Some(Reason::new(format!("`{name}` is not modelled, and Triton 3.9 has removed it")))
+        let message = format!(
+            "`{name}` is gone: Triton 3.9 has removed block pointers; `tl.make_tensor_descriptor` makes what replaces them"
+        );
+        self.refuse(frame, at, Code::Rejected, message);
+        Some(Reason::new(format!("Triton 3.9 has removed `{name}`")))
     }
 
     fn refuse_at(&mut self, frame: &Frame, at: Origin, code: Code, message: String) {

@@ -53,6 +53,7 @@ impl Tracer<'_> {
             {
                 Value::Dtype(self.any())
             }
+            (Value::BlockPointer(pointer), "dtype" | "type") => Value::Dtype(pointer.base.dtype),
             (Value::TypeOf(of), _) => self.of_type(frame, expr, of, name),
             (Value::Tensor(tensor), "T") => {
                 let order: Vec<u32> = (0..tensor.shape.len() as u32).rev().collect();
@@ -768,6 +769,11 @@ impl Tracer<'_> {
                     all_of.iter().position(|one| all.first().is_some_and(|it| it.equals(one) == Some(true)))
                 });
                 found.map_or_else(|| unknown("an element that is not in a list"), |at| Value::Int(at as i64))
+            }
+            (Value::BlockPointer(_), "advance") => {
+                let mut with_self = args;
+                with_self.positional.insert(0, object.clone());
+                self.language_call(frame, expr, name, with_self)
             }
             (Value::Descriptor(_), _) => {
                 let mut with_self = args;

@@ -37,6 +37,7 @@ pub enum Value {
     Shared(Shared),
     TensorMemory(TensorMemory),
     Descriptor(Descriptor),
+    BlockPointer(Rc<BlockPointer>),
     Opaque(Opaque),
     Function(Rc<Function>),
     Class(Rc<Class>),
@@ -110,6 +111,17 @@ pub struct Descriptor {
     pub layout: Option<Rc<SharedLayout>>,
     /// False where nothing gives the layout, which is then the usual one.
     pub is_layout_told: bool,
+}
+
+/// What `tl.make_block_ptr` makes. A block of a tensor in global memory, by where it starts.
+#[derive(Debug, Clone)]
+pub struct BlockPointer {
+    pub base: Scalar,
+    pub shape: Vec<Value>,
+    pub strides: Vec<Value>,
+    /// All that loops and branches carry of it.
+    pub offsets: Vec<Value>,
+    pub block: Rc<[u64]>,
 }
 
 /// Something of TLX that has no place in the program: a reuse group, or memory whose size is not known, and why.
@@ -273,7 +285,7 @@ impl Value {
             Value::SharedLayout(_) | Value::TensorLayout(_) | Value::Language(_) | Value::Class(_) => true,
             // Of these it is known that they are not `None`.
             Value::Scalar(_) | Value::Tensor(_) | Value::Shared(_) | Value::TensorMemory(_) => true,
-            Value::Descriptor(_) | Value::Function(_) => true,
+            Value::Descriptor(_) | Value::BlockPointer(_) | Value::Function(_) => true,
             _ => false,
         }
     }
@@ -295,6 +307,7 @@ impl Value {
                 pairs.iter().for_each(|(_, value)| value.leaves(found));
             }
             Value::Record(record) => record.fields.iter().for_each(|(_, value)| value.leaves(found)),
+            Value::BlockPointer(pointer) => pointer.offsets.iter().for_each(|offset| offset.leaves(found)),
             Value::Method(method) => method.0.leaves(found),
             Value::TypeOf(_) => {}
             _ => {}
@@ -342,6 +355,10 @@ impl Value {
                 let fields = record.fields.iter().map(|(name, value)| (name.clone(), value.with_leaves(ids)));
                 Value::record(record.class.clone(), fields.collect::<Vec<_>>())
             }
+            Value::BlockPointer(pointer) => {
+                let offsets = pointer.offsets.iter().map(|offset| offset.with_leaves(ids)).collect();
+                Value::BlockPointer(Rc::new(BlockPointer { offsets, ..(**pointer).clone() }))
+            }
             Value::Method(method) => Value::Method(Rc::new((method.0.with_leaves(ids), method.1.clone()))),
             _ => self.clone(),
         }
@@ -371,6 +388,7 @@ impl Weighed for Value {
             Value::Dict(pairs) => pairs.weight(),
             Value::Record(record) => record.fields.weight(),
             Value::Method(method) => 1 + method.0.weight(),
+            Value::BlockPointer(pointer) => 1 + 3 * pointer.block.len(),
             Value::TypeOf(of) => 1 + of.weight(),
             Value::Str(text) => 1 + text.len(),
             _ => 1,

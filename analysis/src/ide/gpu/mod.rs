@@ -281,7 +281,7 @@ impl Space<'_> {
                 format!("the kernel may need {amount} {unit} of {name}; {device}{because}")
             }
             Footing::Options => {
-                let options = traced.assumed.iter().filter(|it| !matches!(it, Assumed::Device(..)));
+                let options = traced.assumed.iter().filter(|it| it.is_option());
                 let options: Vec<String> = options.map(Assumed::short).collect();
                 let options = options.join(", ");
                 format!(
