@@ -367,8 +367,8 @@ features! {
     syntax_errors() -> Vec<tilefit_syntax::TextRange> = ide::syntax_errors::syntax_errors;
     /// What to ask the author's compiler of the kernels of a file.
     questions() -> Vec<ide::KernelQuestion> = ide::confirmations::questions;
-    /// What the configurations of the kernels of a file come to, by device.
-    configurations() -> Vec<ide::KernelConfigurations> = ide::configurations::configurations;
+    /// What the configurations of the kernels of a file come to, by device. `is_asked`: whether the kernel of a name is one of them.
+    configurations(is_asked: &dyn Fn(&str) -> bool) -> Vec<ide::KernelConfigurations> = ide::configurations::configurations;
     /// What each kernel of a file is planned for.
     planned_for() -> Vec<ide::PlannedFor> = ide::planned_for::planned_for;
     /// Each once, those of the plans first.

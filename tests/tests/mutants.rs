@@ -97,7 +97,7 @@ fn exercise(texts: &[String], mutant: &str, random: &mut Random) -> Result<(), S
     let _ = (analysis.plans(file), analysis.code_lenses(file), analysis.inlay_hints(file, whole));
     let _ = (analysis.document_symbols(file), analysis.folding_ranges(file), analysis.memory_maps(file));
     let _ = (analysis.generated_codes(file), analysis.allocated_ir(file), analysis.lowered_ir(file));
-    let _ = (analysis.configurations(file), analysis.questions(file), analysis.summaries(file));
+    let _ = (analysis.configurations(file, &|_| true), analysis.questions(file), analysis.summaries(file));
     for lens in analysis.code_lenses(file).expect("nothing is edited") {
         let _ = analysis.code_lens(file, lens);
     }

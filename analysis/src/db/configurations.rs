@@ -1,6 +1,5 @@
 //! The memory of a kernel in every configuration, on each device that the author asks about.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -12,7 +11,7 @@ use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::{self, Constant};
 
 use super::memory_usage::{Estimate, MemoryUsage};
-use super::possible::{self, estimate_or_some};
+use super::possible::Surveying;
 use super::scenario_tables::usage_of_each;
 use super::scenarios::{scenarios_on, tuner, tuning};
 use super::scope::UnitScope;
@@ -44,12 +43,12 @@ pub(crate) struct Configuration {
 #[salsa::tracked(returns(ref))]
 pub(crate) fn configurations_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<Configurations>> {
     let kernel = triton_kernel(db, unit).as_ref()?;
-    let left = Cell::new(possible::STEPS);
-    let usage = |scenario: &Scenario| estimate_or_some(db, unit, kernel.dialect, scenario, &left);
+    let surveying = Surveying::new(db, unit, kernel.dialect);
+    let usage = |scenario: &Scenario| surveying.estimate(scenario);
     let relevant = relevant_params(db, unit, kernel.dialect);
     let own = kernel.traced.arch;
     Some(on_devices(db, unit, own, kernel.selected, &|scenarios| {
-        left.set(possible::STEPS);
+        surveying.starts_again();
         usage_of_each(db, scenarios, relevant.as_ref(), &usage)
     }))
 }

@@ -1,6 +1,6 @@
 //! A kernel's memory whatever is given for what the file leaves open: each possible value is tried, where they are few, and else some of them.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,6 +26,9 @@ pub(super) const STEPS: u64 = 600_000;
 /// The part of them that is kept for a few ways, where there are too many to try each.
 const KEPT: u64 = 3;
 
+/// How many values of each thing are tried where there are too many ways.
+const MOST_OF_EACH: usize = 3;
+
 /// One way may take so many times as many steps as others.
 const OFF_BY: u64 = 2;
 
@@ -41,30 +44,58 @@ pub(crate) fn estimate_in_force<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
     if is_settled(&kernel.traced, &scenario) || !kernel.traced.is_planned {
         return None;
     }
-    let left = Cell::new(STEPS);
-    estimate_or_some(db, unit, kernel.dialect, &scenario, &left).map(Arc::new)
+    Surveying::new(db, unit, kernel.dialect).estimate(&scenario).map(Arc::new)
 }
 
-/// As [`estimate`], with some of the ways where there are too many to try each.
-pub(super) fn estimate_or_some<'db>(
+/// As [`estimate`] of several scenarios of a kernel, with some of the ways of each where there are too many to try all.
+pub(super) struct Surveying<'db> {
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     dialect: Dialect,
-    scenario: &Scenario,
-    left: &Cell<u64>,
-) -> Option<Estimate> {
-    let mut estimating = Estimating::new(db, unit, dialect, left);
-    let kept = left.get() / KEPT;
-    left.set(left.get() - kept);
-    estimating.budget = left.get();
-    let all = estimating.all(scenario);
-    left.set(left.get() + kept);
-    let all = all?;
-    if !all.has_more || dialect != Dialect::Triton {
-        return Some(all);
+    /// The steps that may be taken still.
+    left: Cell<u64>,
+    /// What the scenarios so far assumed.
+    usual: RefCell<Elements>,
+    /// A scenario with too many ways, and how many of each value were tried of it.
+    has_too_many: RefCell<Option<(Scenario, usize)>>,
+}
+
+impl<'db> Surveying<'db> {
+    pub(super) fn new(db: &'db dyn salsa::Database, unit: Unit<'db>, dialect: Dialect) -> Self {
+        let (left, usual, has_too_many) = (Cell::new(STEPS), RefCell::default(), RefCell::default());
+        Surveying { db, unit, dialect, left, usual, has_too_many }
     }
-    let ways = estimating.some_ways(scenario);
-    Some(Estimate { ways, ..all })
+
+    /// On another device all of them are gone through anew.
+    pub(super) fn starts_again(&self) {
+        self.left.set(STEPS);
+        self.has_too_many.take();
+    }
+
+    pub(super) fn estimate(&self, scenario: &Scenario) -> Option<Estimate> {
+        let left = &self.left;
+        let mut estimating = Estimating::new(self.db, self.unit, self.dialect, left);
+        estimating.usual.extend(self.usual.take());
+        // As many ways as one that leaves as much open.
+        let is_open_alike =
+            |other: &Scenario| other.possible == scenario.possible && other.values.keys().eq(scenario.values.keys());
+        let most = self.has_too_many.borrow().as_ref().filter(|(other, _)| is_open_alike(other)).map(|(_, most)| *most);
+        let kept = left.get() / KEPT;
+        left.set(left.get() - kept);
+        estimating.budget = if most.is_some() { 0 } else { left.get() };
+        let all = estimating.all(scenario);
+        left.set(left.get() + kept);
+        let all = all?;
+        let ways = if all.has_more && self.dialect == Dialect::Triton {
+            let (ways, most) = estimating.some_ways(scenario, most.unwrap_or(MOST_OF_EACH));
+            self.has_too_many.replace(Some((scenario.clone(), most)));
+            ways
+        } else {
+            all.ways
+        };
+        self.usual.replace(std::mem::take(&mut estimating.usual));
+        Some(Estimate { ways, ..all })
+    }
 }
 
 /// `left`: the steps that may be taken still.
@@ -171,13 +202,16 @@ impl<'a, 'db> Estimating<'a, 'db> {
         Some(Estimate { usage: all, ways: if ways.len() > 1 { ways } else { Vec::new() }, has_more: false })
     }
 
-    /// Some of the ways to give what a scenario leaves open, where there are too many.
-    fn some_ways(&mut self, scenario: &Scenario) -> Vec<(Scenario, MemoryUsage)> {
+    /// Some of the ways to give what a scenario leaves open, where there are too many; and how many of each value those have, which are at most so many.
+    fn some_ways(&mut self, scenario: &Scenario, most: usize) -> (Vec<(Scenario, MemoryUsage)>, usize) {
         let mut kept = self.left.get();
         let mut begun: Vec<(Scenario, MemoryUsage)> = Vec::new();
+        let mut tried = 0;
         self.ways.clear();
         // With the least of each, if nothing else is possible.
-        for (most, part) in [(3, 2), (2, 2), (1, 2), (0, 1)] {
+        for most in (0..=most).rev() {
+            let part = if most == 0 { 1 } else { 2 };
+            tried = most;
             begun = if self.ways.len() > begun.len() { std::mem::take(&mut self.ways) } else { begun };
             self.ways.clear();
             self.most = Some(most);
@@ -191,7 +225,8 @@ impl<'a, 'db> Estimating<'a, 'db> {
         }
         self.left.set(kept);
         // Some of those that there was no time to go through.
-        if self.ways.is_empty() { begun } else { std::mem::take(&mut self.ways) }
+        let ways = if self.ways.is_empty() { begun } else { std::mem::take(&mut self.ways) };
+        (ways, tried)
     }
 
     /// Goes through the ways to give what a scenario leaves open, as far as the kernel asks for it. `like`: how many others there are that this one

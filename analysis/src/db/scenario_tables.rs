@@ -1,6 +1,5 @@
 //! What all scenarios of a kernel come to: each is laid out, the worst first.
 
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
@@ -14,7 +13,7 @@ use tilefit_python::eval::{Constant, OneOf};
 use tilefit_python::work::within;
 
 use super::memory_usage::{Estimate, MemoryUsage, Verdict, distinct};
-use super::possible::{self, estimate_in_force, estimate_or_some};
+use super::possible::{Surveying, estimate_in_force};
 use super::scenarios::{is_pruned, scenarios};
 use super::triton::{relevant_params, triton_kernel};
 use super::{Unit, config};
@@ -171,11 +170,9 @@ impl<'a> Footing<'a> {
 #[salsa::tracked(returns(ref))]
 pub(crate) fn triton_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
     let kernel = triton_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
-    let left = Cell::new(possible::STEPS);
     let relevant = relevant_params(db, unit, kernel.dialect);
-    survey(db, unit, kernel.selected, relevant.as_ref(), &|scenario| {
-        estimate_or_some(db, unit, kernel.dialect, scenario, &left)
-    })
+    let surveying = Surveying::new(db, unit, kernel.dialect);
+    survey(db, unit, kernel.selected, relevant.as_ref(), &|scenario| surveying.estimate(scenario))
 }
 
 /// What nothing says of a kernel and any of its numbers rests on: those of the plan, and of the tables of what else there is.

@@ -101,9 +101,12 @@ impl OnDevice {
     }
 }
 
-/// Of all kernels of a file that have any.
-pub(crate) fn configurations(context: &Context<'_>) -> Vec<KernelConfigurations> {
-    context.units().filter_map(|placed| of_unit(context, &placed)).collect()
+/// Of the kernels of a file that have any, and are asked for by their names.
+pub(crate) fn configurations(context: &Context<'_>, is_asked: &dyn Fn(&str) -> bool) -> Vec<KernelConfigurations> {
+    let is_of_asked = |placed: &PlacedUnit<'_>| {
+        languages::declared(context, placed.unit).first().is_some_and(|kernel| is_asked(&kernel.name))
+    };
+    context.units().filter(is_of_asked).filter_map(|placed| of_unit(context, &placed)).collect()
 }
 
 pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<KernelConfigurations> {

@@ -6,7 +6,7 @@ use crate::ext::Configurations;
 use crate::view::View;
 
 pub fn configurations(view: &View) -> Cancellable<Configurations> {
-    let mut kernels = view.analysis.configurations(view.file)?;
+    let mut kernels = view.analysis.configurations(view.file, &|_| true)?;
     if let Some(own) = view.cell {
         kernels.retain(|kernel| kernel.cell == Some(own + 1));
     }

@@ -160,8 +160,8 @@ fn contradicted(kernels: &[KernelConfigurations]) -> usize {
 
 /// `None` for a file without kernels, which is said of one that is named.
 fn of_file(arguments: &Arguments, path: &PathBuf, source: &Source) -> Option<OfFile> {
-    let mut kernels = source.ask(|analysis, file| analysis.configurations(file));
-    kernels.retain(|kernel| arguments.kernels.include(&kernel.kernel));
+    let is_asked = |name: &str| arguments.kernels.include(name);
+    let mut kernels = source.ask(|analysis, file| analysis.configurations(file, &is_asked));
     if arguments.sort == Order::Bytes {
         for kernel in &mut kernels {
             kernel.configurations = by_bytes(std::mem::take(&mut kernel.configurations));

@@ -198,16 +198,22 @@ impl Tracer<'_> {
     pub(super) fn open_type(&mut self, operands: [&Tensor; 2]) -> Option<Reason> {
         let [one, two] = operands;
         let open = [(one, two), (two, one)].into_iter().filter(|(operand, _)| operand.dtype == Dtype::ANY);
+        let single = Dtype::named("float32");
         let led = open.clone().find_map(|(operand, other)| {
             let name = self.led.get(&operand.id)?;
-            Some((self.untyped.get_key_value(&**name)?, other.dtype))
+            let usual = match other.dtype {
+                _ if self.single.contains(&operand.id) => Dtype::named("float16"),
+                Dtype::ANY if self.single.contains(&other.id) => single,
+                Dtype::ANY => Dtype::named("float16"),
+                dtype => dtype,
+            };
+            Some((self.untyped.get_key_value(&**name)?, usual))
         });
-        let Some(((name, example), other)) = led else {
+        let Some(((name, example), usual)) = led else {
             open.clone().next()?;
             let (name, example) = self.untyped.iter().next()?;
             return Some(has_no_value(name, *example));
         };
-        let usual = if other == Dtype::ANY { Dtype::named("float16") } else { other };
         self.usual.entry(name.clone()).or_insert(usual);
         Some(has_no_value(name, *example))
     }

@@ -312,6 +312,7 @@ impl<'a> Tracer<'a> {
             learnt,
             widest: FxHashMap::default(),
             thin: FxHashSet::default(),
+            single: FxHashSet::default(),
             is_overrated: false,
             takes_numbers: false,
             products: FxHashMap::default(),
@@ -422,6 +423,8 @@ struct Tracer<'a> {
     widest: FxHashMap<ValueId, u32>,
     /// Those that are no loads: tensors with a dimension of one element, which is converted where it is put in. What they are stretched over is none.
     thin: FxHashSet<ValueId>,
+    /// Elements of an unknown type that were combined with some of `float32`, and are of 32 bits whatever shorter type they were read as.
+    single: FxHashSet<ValueId>,
     /// An iteration contradicted an assumption: the trace since then is invalid.
     is_overrated: bool,
     /// Numbers that have no value were taken for integers.

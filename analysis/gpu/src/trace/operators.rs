@@ -289,6 +289,15 @@ impl Tracer<'_> {
         if is_widened || operands.iter().any(|operand| self.widened.contains(operand)) {
             self.widened.insert(id);
         }
+        let is_single = |(value, operand): (&Value, &ValueId)| match value {
+            Value::Tensor(Tensor { dtype, .. }) | Value::Scalar(Scalar { dtype, .. }) => {
+                *dtype == Dtype::named("float32") || self.single.contains(operand)
+            }
+            _ => false,
+        };
+        if dtype == Dtype::ANY && name != "cast" && values.iter().zip(&operands).any(is_single) {
+            self.single.insert(id);
+        }
         if let Some(factors) = multiplied {
             self.multiplied.insert(id, factors);
         }

@@ -186,8 +186,10 @@ impl Tracer<'_> {
         if (is_thin && known.is_none()) || self.thin.contains(&tensor.id) {
             self.thin.insert(id);
         }
-        if self.widened.contains(&tensor.id) {
-            self.widened.insert(id);
+        for marked in [&mut self.widened, &mut self.single] {
+            if marked.contains(&tensor.id) {
+                marked.insert(id);
+            }
         }
         if let Some(&cost) = self.costs.get(&tensor.id) {
             self.costs.insert(id, cost);
