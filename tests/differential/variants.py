@@ -135,7 +135,10 @@ class Files:
             if alias.name == "*":
                 module.__dict__.update({k: v for k, v in vars(source).items() if not k.startswith("_")} if isinstance(source, types.ModuleType) else {})
                 continue
-            value = getattr(source, alias.name, None) if not isinstance(source, Stub) else Stub()
+            try:
+                value = getattr(source, alias.name, None) if not isinstance(source, Stub) else Stub()
+            except Exception:  # what a module computes on request may need more than is here
+                value = Stub()
             if value is None or isinstance(value, Stub):
                 path_below = self.path_of(f"{name}.{alias.name}")
                 if path_below and name.split(".")[0] != "triton":

@@ -19,7 +19,7 @@ use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, Value, unknown
 use super::{Dialect, Emitted, Frame, Tracer, identity, not_modelled};
 
 /// Functions on each element of tensors, whose result has the type of what they are given.
-const ELEMENTWISE: [&str; 46] = [
+const ELEMENTWISE: [&str; 42] = [
     "exp",
     "exp2",
     "log",
@@ -59,10 +59,6 @@ const ELEMENTWISE: [&str; 46] = [
     "fast_expf",
     "fast_dividef",
     "pow",
-    "rand",
-    "randint",
-    "randn",
-    "philox",
     "debug_barrier_value",
     "cast_like",
     "relu",
@@ -764,8 +760,7 @@ impl Tracer<'_> {
             let name = if name == "maximum" { "max" } else { "min" };
             return super::python::call(name, &args.positional).unwrap_or_else(|| unknown("an extreme of something"));
         }
-        let dtype = matches!(name, "rand" | "randn").then(|| Dtype::named("float32"));
-        self.elementwise(frame, expr, name, &args.all(), dtype)
+        self.elementwise(frame, expr, name, &args.all(), None)
     }
 
     fn cdiv(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {

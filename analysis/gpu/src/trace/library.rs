@@ -10,6 +10,24 @@ use super::{Frame, Tracer, identity};
 /// Of `triton.language.extra.cuda.inline_ptx_lib`: one instruction for an element or a pair of them.
 const INSTRUCTIONS: [&str; 4] = ["_mul_f32x2", "_sub_f32x2", "_fma_f32x2", "tanh_approx_fp32"];
 
+/// Of `triton.language.random`: how many results each has, and whether they are floats.
+const RANDOM: [(&str, usize, bool); 10] = [
+    ("philox", 4, false),
+    ("philox_impl", 4, false),
+    ("randint", 1, false),
+    ("randint4x", 4, false),
+    ("rand", 1, true),
+    ("rand4x", 4, true),
+    ("randn", 1, true),
+    ("randn4x", 4, true),
+    ("uint_to_uniform_float", 1, true),
+    ("pair_uniform_to_normal", 2, true),
+];
+
+pub(super) fn is_random(name: &str) -> bool {
+    RANDOM.iter().any(|(known, ..)| *known == name)
+}
+
 impl Tracer<'_> {
     /// `None` where it is none of them.
     pub(super) fn library_call(&mut self, frame: &mut Frame, expr: ExprId, name: &str, args: &Args) -> Option<Value> {
@@ -19,6 +37,9 @@ impl Tracer<'_> {
         if INSTRUCTIONS.contains(&name) {
             let of = Some(Dtype::named("float32"));
             return Some(self.each_as(frame, expr, "inline_asm_elementwise", identity(name), &args.all(), of));
+        }
+        if let Some(random) = RANDOM.iter().find(|(known, ..)| *known == name) {
+            return Some(self.random(frame, expr, *random, args));
         }
         Some(match name {
             "_cvt_e4m3x4_f32" | "_cvt_e5m2x4_f32" => {
@@ -41,6 +62,31 @@ impl Tracer<'_> {
             "swizzle2d" => self.swizzle2d(frame, expr, args)?,
             _ => return None,
         })
+    }
+
+    /// Numbers that are computed of a seed and the place of each, in many steps.
+    fn random(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        (name, results, is_float): (&'static str, usize, bool),
+        args: &Args,
+    ) -> Value {
+        let of_64_bits =
+            |value: &Value| matches!(value, Value::Tensor(tensor) if tensor.dtype.bits == 64 && tensor.dtype != Dtype::ANY);
+        let is_wide = name.starts_with("philox") && args.positional.get(1).is_some_and(of_64_bits);
+        let dtype = Dtype::named(match is_float {
+            true => "float32",
+            false if is_wide => "uint64",
+            false => "uint32",
+        });
+        let given: Vec<Value> = args.all().into_iter().filter(|value| value.int().is_none()).collect();
+        let one = |nth: usize| self.each_as(frame, expr, name, identity(nth), &given, Some(dtype));
+        let all: Vec<Value> = (0..results).map(one).collect();
+        match <[Value; 1]>::try_from(all) {
+            Ok([only]) => only,
+            Err(all) => Value::tuple(all),
+        }
     }
 
     /// The columns of a matrix in so many parts.

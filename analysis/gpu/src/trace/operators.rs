@@ -8,6 +8,7 @@ use tilefit_syntax::ast::{BinaryOp, CompareOp, ExprId, UnaryOp};
 
 use super::super::language::Dtype;
 use super::super::program::{Effect, Kind, Type, ValueId};
+use super::library;
 use super::value::{Opaque, Registers, Scalar, Tensor, Value, unknown};
 use super::{Dialect, Emitted, Frame, Tracer, identity};
 
@@ -329,7 +330,12 @@ impl Tracer<'_> {
         }
         let layout = layout.map(|layout| match layout {
             Registers::Flexible if self.launch.dialect.leaves_layouts() => {
-                self.still_flexible(id, &operands, dtype.bits, if CHEAP.contains(&name) { 1 } else { EXPENSIVE })
+                let weight = match name {
+                    _ if CHEAP.contains(&name) => 1,
+                    _ if library::is_random(name) => 2 * CONVERSION,
+                    _ => EXPENSIVE,
+                };
+                self.still_flexible(id, &operands, dtype.bits, weight)
             }
             layout => layout,
         });
