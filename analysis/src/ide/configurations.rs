@@ -104,7 +104,7 @@ impl OnDevice {
 /// Of the kernels of a file that have any, and are asked for by their names.
 pub(crate) fn configurations(context: &Context<'_>, is_asked: &dyn Fn(&str) -> bool) -> Vec<KernelConfigurations> {
     let is_of_asked = |placed: &PlacedUnit<'_>| {
-        languages::declared(context, placed.unit).first().is_some_and(|kernel| is_asked(&kernel.name))
+        languages::declared(context, placed.unit).first().is_some_and(|kernel| is_asked(kernel.name))
     };
     context.units().filter(is_of_asked).filter_map(|placed| of_unit(context, &placed)).collect()
 }
