@@ -20,7 +20,7 @@ impl Tracer<'_> {
         let base = match told.as_ref().or(args.get(0, "base")) {
             Some(Value::Scalar(base)) if base.dtype.is_pointer() => *base,
             Some(Value::Unknown(reason)) => return Value::Unknown(reason.clone()),
-            _ => return unknown("a block pointer to something that is no pointer"),
+            _ => return unknown("the base of a block pointer is not a pointer"),
         };
         let Some(block) = args.get(4, "block_shape").and_then(Value::extents) else {
             return unknown_for(args.get(4, "block_shape"), "the shape of a block is not known");
@@ -45,7 +45,7 @@ impl Tracer<'_> {
     pub(super) fn advance(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
         let pointer = match args.get(0, "base") {
             Some(Value::BlockPointer(pointer)) => pointer.clone(),
-            other => return unknown_for(other, "`advance` of something that is no block pointer"),
+            other => return unknown_for(other, "the base of `advance` is not a block pointer"),
         };
         let Some(by) = args.get(1, "offsets").and_then(Value::elements).filter(|by| by.len() == pointer.offsets.len())
         else {

@@ -4,29 +4,12 @@ use tilefit_syntax::ast::{BinaryOp, ExprId};
 
 use super::super::language::Dtype;
 use super::calls::Args;
+use super::operators::RANDOM;
 use super::value::{Scalar, Value, unknown};
 use super::{Frame, Tracer, identity};
 
 /// Of `triton.language.extra.cuda.inline_ptx_lib`: one instruction for an element or a pair of them.
 const INSTRUCTIONS: [&str; 4] = ["_mul_f32x2", "_sub_f32x2", "_fma_f32x2", "tanh_approx_fp32"];
-
-/// Of `triton.language.random`: how many results each has, and whether they are floats.
-const RANDOM: [(&str, usize, bool); 10] = [
-    ("philox", 4, false),
-    ("philox_impl", 4, false),
-    ("randint", 1, false),
-    ("randint4x", 4, false),
-    ("rand", 1, true),
-    ("rand4x", 4, true),
-    ("randn", 1, true),
-    ("randn4x", 4, true),
-    ("uint_to_uniform_float", 1, true),
-    ("pair_uniform_to_normal", 2, true),
-];
-
-pub(super) fn is_random(name: &str) -> bool {
-    RANDOM.iter().any(|(known, ..)| *known == name)
-}
 
 impl Tracer<'_> {
     /// `None` where it is none of them.
@@ -72,8 +55,7 @@ impl Tracer<'_> {
         (name, results, is_float): (&'static str, usize, bool),
         args: &Args,
     ) -> Value {
-        let of_64_bits =
-            |value: &Value| matches!(value, Value::Tensor(tensor) if tensor.dtype.bits == 64 && tensor.dtype != Dtype::ANY);
+        let of_64_bits = |value: &Value| matches!(value, Value::Tensor(tensor) if tensor.dtype.bits == 64 && tensor.dtype != Dtype::ANY);
         let is_wide = name.starts_with("philox") && args.positional.get(1).is_some_and(of_64_bits);
         let dtype = Dtype::named(match is_float {
             true => "float32",

@@ -8,7 +8,6 @@ use tilefit_syntax::ast::{BinaryOp, CompareOp, ExprId, UnaryOp};
 
 use super::super::language::Dtype;
 use super::super::program::{Effect, Kind, Type, ValueId};
-use super::library;
 use super::value::{Opaque, Registers, Scalar, Tensor, Value, unknown};
 use super::{Dialect, Emitted, Frame, Tracer, identity};
 
@@ -16,6 +15,19 @@ use super::{Dialect, Emitted, Frame, Tracer, identity};
 const CHEAP: [&str; 23] = [
     "add", "sub", "mul", "and", "or", "xor", "shl", "shr", "not", "unary", "cast", "bitcast", "splat", "where", "eq",
     "ne", "lt", "le", "gt", "ge", "maximum", "minimum", "abs",
+];
+/// Of `triton.language.random`: how many results each has, and whether they are floats. Most take a hundred operations on each element.
+pub(super) const RANDOM: [(&str, usize, bool); 10] = [
+    ("philox", 4, false),
+    ("philox_impl", 4, false),
+    ("randint", 1, false),
+    ("randint4x", 4, false),
+    ("rand", 1, true),
+    ("rand4x", 4, true),
+    ("randn", 1, true),
+    ("randn4x", 4, true),
+    ("uint_to_uniform_float", 1, true),
+    ("pair_uniform_to_normal", 2, true),
 ];
 /// What other operations, and loads from shared memory, take of that.
 pub(super) const EXPENSIVE: u64 = 8;
@@ -332,7 +344,7 @@ impl Tracer<'_> {
             Registers::Flexible if self.launch.dialect.leaves_layouts() => {
                 let weight = match name {
                     _ if CHEAP.contains(&name) => 1,
-                    _ if library::is_random(name) => 2 * CONVERSION,
+                    _ if RANDOM.iter().any(|(random, ..)| *random == name) => 2 * CONVERSION,
                     _ => EXPENSIVE,
                 };
                 self.still_flexible(id, &operands, dtype.bits, weight)
