@@ -75,6 +75,14 @@ tl.store(x + tl.arange(0, B), best)",
     );
     assert_eq!(errors("n=\"i64\" x=i32 B=128 arch=sm_90", "x, n, m, B: tl.constexpr", &widened).len(), 1);
     assert_eq!(errors("n=\"i32\" x=i32 B=128 arch=sm_90", "x, n, m, B: tl.constexpr", &widened), [""; 0]);
+    // What a round adds has 32 bits or 64: nothing says which.
+    let counted = lines(
+        "end = 0
+for g in range(n):
+    end = end + tl.load(sizes + g)
+tl.store(x, end)",
+    );
+    assert_eq!(errors("x=i32 arch=sm_90", "x, sizes, n", &counted), [""; 0]);
 }
 
 /// What the body of a loop binds first ends with it, where it goes round once, too.

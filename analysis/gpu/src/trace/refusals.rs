@@ -219,7 +219,8 @@ impl Tracer<'_> {
             }
             _ => false,
         };
-        let is_integer = |dtype: Dtype| !dtype.is_floating() && !dtype.is_pointer() && dtype.bits > 1;
+        let is_integer =
+            |dtype: Dtype| dtype != Dtype::ANY && !dtype.is_floating() && !dtype.is_pointer() && dtype.bits > 1;
         is_constant && is_integer(one) && is_integer(two) && two.bits == 64 && one.bits < 64
     }
 
