@@ -153,13 +153,20 @@ fn follow<'db>(
     let scope = UnitScope::on(db, unit, Some(arch));
     let mut scenario = heuristics::chosen(scenario, ast, imports(db, unit.file(db)), &scope);
     // A plan of TLX is for any of them.
-    let compiler = scenario.compiler.or(Some(Compiler::V3_9).filter(|_| dialect != Dialect::Tlx));
+    let is_open = scenario.compiler.is_none() && dialect == Dialect::Triton;
+    // Who has block pointers has a compiler that takes them. Helpers may have them, too.
+    let is_older = is_open && unit.source(db).text.contains("make_block_ptr");
+    let usual = if is_older { Compiler::V3_8 } else { Compiler::V3_9 };
+    let compiler = scenario.compiler.or(Some(usual).filter(|_| dialect != Dialect::Tlx));
     for (name, dtype) in elements {
         scenario = scenario.where_it_is(name, &dtype.constant(), "what is usual");
     }
     let mut kernel = traced(db, unit, &scenario, (arch, compiler), dialect, limits)?;
-    if kernel.has_block_pointers && scenario.compiler.is_none() && dialect == Dialect::Triton {
-        kernel = traced(db, unit, &scenario, (arch, Some(Compiler::V3_8)), dialect, limits)?;
+    if is_open && kernel.has_block_pointers != is_older {
+        let other = if is_older { Compiler::V3_9 } else { Compiler::V3_8 };
+        kernel = traced(db, unit, &scenario, (arch, Some(other)), dialect, limits)?;
+    }
+    if is_open && kernel.has_block_pointers {
         kernel.assumed.push(Assumed::Compiler(Compiler::V3_8));
     }
     kernel.assumed.extend(elements.iter().map(|(name, dtype)| Assumed::Elements(name.clone(), *dtype)));

@@ -13,6 +13,9 @@ use super::{Frame, Tracer};
 /// Arguments of a load and of a store that stay as they are.
 const KEPT: [&str; 3] = ["cache_modifier", "eviction_policy", "volatile"];
 
+/// Blocks of more are not followed.
+const MOST_DIMENSIONS: usize = 8;
+
 impl Tracer<'_> {
     /// `tl.make_block_ptr(base, shape, strides, offsets, block_shape, order)`
     pub(super) fn make_block_pointer(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
@@ -25,6 +28,9 @@ impl Tracer<'_> {
         let Some(block) = args.get(4, "block_shape").and_then(Value::extents) else {
             return unknown_for(args.get(4, "block_shape"), "the shape of a block is not known");
         };
+        if block.len() > MOST_DIMENSIONS {
+            return unknown("a block of more dimensions than tilefit looks at");
+        }
         self.check_block(frame, expr, &block);
         let listed = |place, name| args.get(place, name).and_then(Value::elements).map(<[Value]>::to_vec);
         let (Some(shape), Some(strides), Some(offsets)) =
@@ -59,8 +65,7 @@ impl Tracer<'_> {
         Value::BlockPointer(Rc::new(BlockPointer { offsets, ..(*pointer).clone() }))
     }
 
-    /// The arguments of a load or a store through a block pointer as those of one through pointers. `others`: how many arguments stand between the
-    /// pointer and the mask.
+    /// The arguments of a load or a store through a block pointer as those of one through pointers.
     pub(super) fn through_block(&mut self, frame: &Frame, expr: ExprId, args: &Args, is_load: bool) -> Option<Args> {
         let Some(Value::BlockPointer(block)) = args.get(0, "pointer").cloned() else { return None };
         let checked = args.get(3, "boundary_check").and_then(Value::extents).unwrap_or_default();

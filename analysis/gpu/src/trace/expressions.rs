@@ -329,7 +329,9 @@ impl Tracer<'_> {
         let (mut of_one, mut of_two) = (Vec::new(), Vec::new());
         one.leaves(&mut of_one);
         two.leaves(&mut of_two);
-        if of_one.is_empty() || of_one.len() != of_two.len() {
+        let is_into_other =
+            matches!((&one, &two), (Value::BlockPointer(one), Value::BlockPointer(two)) if !one.is_into_same(two));
+        if of_one.is_empty() || of_one.len() != of_two.len() || is_into_other {
             return unknown("two values of different kinds");
         }
         let chooses = self.operands(frame, at, std::slice::from_ref(condition));

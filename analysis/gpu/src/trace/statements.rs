@@ -253,7 +253,8 @@ impl Tracer<'_> {
             let is_other = leaves_one.len() != leaves_two.len()
                 || std::mem::discriminant(&one) != std::mem::discriminant(&two)
                 || is_unknown && shape(&one) != shape(&two)
-                || matches!((&one, &two), (Value::Str(one), Value::Str(two)) if one != two);
+                || matches!((&one, &two), (Value::Str(one), Value::Str(two)) if one != two)
+                || matches!((&one, &two), (Value::BlockPointer(one), Value::BlockPointer(two)) if !one.is_into_same(two));
             if is_other {
                 yields_then.truncate(start.min(yields_then.len()));
                 yields_then.resize(yields_otherwise.len(), ValueId(0));
@@ -413,6 +414,7 @@ pub(super) fn same(one: &Value, two: &Value) -> bool {
         (Value::Unknown(one), Value::Unknown(two)) => one == two,
         (Value::Unknown(_), _) | (_, Value::Unknown(_)) => false,
         (Value::Opaque(one), Value::Opaque(two)) => one.id == two.id,
+        (Value::BlockPointer(one), Value::BlockPointer(two)) => one.is_into_same(two),
         (Value::Shared(Shared { shape: one, .. }), Value::Shared(Shared { shape: two, .. })) => one == two,
         _ if !of_one.is_empty() => std::mem::discriminant(one) == std::mem::discriminant(two),
         _ => std::mem::discriminant(one) == std::mem::discriminant(two) && one.equals(two).unwrap_or(true),

@@ -159,6 +159,18 @@ pub struct Record {
     pub fields: Parts<(Rc<str>, Value)>,
 }
 
+impl BlockPointer {
+    /// Whether two differ in nothing but where their blocks start.
+    pub fn is_into_same(&self, other: &BlockPointer) -> bool {
+        let is_same = |(one, two): (&Value, &Value)| match (one, two) {
+            (Value::Scalar(one), Value::Scalar(two)) => one == two,
+            (one, two) => one.int().is_some() && one.int() == two.int(),
+        };
+        let parts = self.shape.iter().chain(&self.strides).zip(other.shape.iter().chain(&other.strides));
+        self.base == other.base && self.block == other.block && parts.into_iter().all(is_same)
+    }
+}
+
 pub fn unknown(reason: impl Into<String>) -> Value {
     Value::Unknown(Reason::new(reason))
 }
