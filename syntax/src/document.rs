@@ -239,7 +239,15 @@ impl Document {
 
     /// Gives a part another text, by an edit of what differs: the bytes that it replaced, and how many are there now.
     pub fn set_part(&mut self, index: usize, text: &str) -> (Range<usize>, usize) {
-        let TextRange { start, end } = self.part(index);
+        self.set_range(self.part(index), text)
+    }
+
+    /// Has this text from now on, by an edit of what differs, as [`Document::set_part`].
+    pub fn set_text(&mut self, text: &str) -> (Range<usize>, usize) {
+        self.set_range(TextRange::new(0, self.len()), text)
+    }
+
+    fn set_range(&mut self, TextRange { start, end }: TextRange, text: &str) -> (Range<usize>, usize) {
         let before = self.rope.byte_slice(start..end).to_string();
         let (changed, new) = difference(&before, text);
         let replaced = start + changed.start..start + changed.end;

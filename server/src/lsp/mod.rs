@@ -8,8 +8,8 @@
 //! Three rooms, each of which knows those after it and none before it: [`messages`] → [`main_loop`] → [`tasks`]. What a task comes to
 //! is an event that the loop posts for it.
 //!
-//! Invariants: the main loop is the only writer and takes messages in wire order; nothing but the main loop touches
-//! its [`tilefit_analysis::AnalysisHost`]; nothing here knows what a tile is.
+//! Invariants: the main loop is the only writer and takes messages in wire order, but edits of a document in the order of their versions;
+//! nothing but the main loop touches its [`tilefit_analysis::AnalysisHost`]; nothing here knows what a tile is.
 
 mod long_task;
 mod main_loop;

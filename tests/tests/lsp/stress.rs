@@ -105,14 +105,24 @@ impl Session {
         self.open[document] = Some((version, text));
     }
 
-    /// Also of documents that are not open, and with versions that go backwards.
+    /// Also of documents that are not open, with versions that stay or leave some out, and sometimes before an older edit.
     fn edit(&mut self, document: usize) {
-        let version = self.random.below(1000) as i32;
-        let (line, snippet) = (self.random.below(60), self.random.of(&SNIPPETS));
-        let Some((known, text)) = &mut self.open[document] else {
-            self.client.change(URIS[document], version, json!([{ "text": "lost" }]));
+        let is_late = self.random.below(4) == 0;
+        let Some(first) = self.next_edit(document, usize::from(is_late)) else {
+            self.client.change(URIS[document], 1, json!([{ "text": "lost" }]));
             return;
         };
+        let overtaking = is_late.then(|| self.next_edit(document, 1)).flatten();
+        for (version, change) in overtaking.into_iter().chain([first]) {
+            self.client.change(URIS[document], version, json!([change]));
+        }
+    }
+
+    /// Of an open document; the version rises by `least` or more.
+    fn next_edit(&mut self, document: usize, least: usize) -> Option<(i32, Value)> {
+        let (line, snippet) = (self.random.below(60), self.random.of(&SNIPPETS));
+        let (version, text) = self.open[document].as_mut()?;
+        *version += (least + self.random.below(3)) as i32;
         // Whole lines, whose ends need no arithmetic.
         let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let first = line.min(starts.len() - 1);
@@ -120,12 +130,11 @@ impl Session {
         // A lone `\r` is a line end to clients as well: such texts are sent whole.
         let has_lone_return = text.replace("\r\n", "").contains('\r');
         text.replace_range(starts[first]..starts[last], snippet);
-        *known = version;
         let change = match has_lone_return || self.random.below(8) == 0 {
             true => json!({ "text": text }),
             false => json!({ "range": range(first as u32, 0, last as u32, 0), "text": snippet }),
         };
-        self.client.change(URIS[document], version, json!([change]));
+        Some((*version, change))
     }
 
     fn settings(&mut self) {

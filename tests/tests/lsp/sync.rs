@@ -29,6 +29,36 @@ fn a_flood_of_edits_leaves_the_right_text() {
     client.diagnostics(URI, 3_001);
 }
 
+/// Helix up to 25.01 sends each edit by a task of its own.
+#[test]
+fn edits_that_overtake_each_other_are_applied_by_their_versions() {
+    const TEXT: &str = "ROWS = 256\n";
+    let edits = [(7, 10, ""), (7, 7, "1"), (8, 8, "9"), (9, 9, "2")];
+    let orders = [[0, 1, 2, 3], [1, 2, 0, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 0, 3, 2]];
+    for order in orders {
+        let mut client = with_document(TEXT);
+        for at in order {
+            let (start, end, text) = edits[at];
+            client.change(URI, at as i32 + 2, json!([{ "range": range(0, start, 0, end), "text": text }]));
+        }
+        assert_eq!(client.text(URI), ("ROWS = 192\n".to_owned(), 5), "{order:?}");
+        client.change(URI, 6, json!([{ "range": range(0, 10, 0, 10), "text": "0" }]));
+        assert_eq!(client.text(URI), ("ROWS = 1920\n".to_owned(), 6), "{order:?}");
+        client.diagnostics(URI, 6);
+    }
+}
+
+/// The protocol has versions rise. Of a client whose versions do not, the order is that of the wire.
+#[test]
+fn versions_that_do_not_rise_tell_no_order() {
+    let mut client = with_document("");
+    for (at, version) in [7, 7, 3, 3, 2].into_iter().enumerate() {
+        let at = at as u32;
+        client.change(URI, version, json!([{ "range": range(0, at, 0, at), "text": at.to_string() }]));
+    }
+    assert_eq!(client.text(URI).0, "01234");
+}
+
 #[test]
 fn a_request_sees_exactly_the_edits_before_it() {
     let mut client = with_document(&source(3, Layout::OneClass));

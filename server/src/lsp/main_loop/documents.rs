@@ -1,13 +1,14 @@
 //! The open documents: text as the client has it, applied edit by edit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tilefit_analysis::FileId;
-use tilefit_answers::LastWhole;
-use tilefit_syntax::Document;
-use tower_lsp::ls_types::Uri;
+use tilefit_answers::{self as answers, LastWhole};
+use tilefit_syntax::{Document, PositionEncoding};
+use tower_lsp::ls_types::{TextDocumentContentChangeEvent, Uri};
 
 use super::notebooks::Notebook;
 use crate::lsp::revision::Revision;
@@ -28,6 +29,7 @@ pub(crate) struct OpenDocument {
     /// The client's version of the text.
     pub(crate) version: i32,
     pub(crate) document: Document,
+    pub(crate) newest_edits: NewestEdits,
     pub(crate) revision: Revision,
     pub(crate) pending: Pending,
     /// Byte offset of what was edited last, or looked at.
@@ -43,6 +45,57 @@ pub(crate) struct OpenDocument {
     pub(crate) dumps: Vec<String>,
     /// Where it is one: the document is made of its cells.
     pub(crate) notebook: Option<Notebook>,
+}
+
+/// No client was seen to be late by more edits than these.
+const MOST_EDITS: usize = 16;
+
+/// The edits that a late one may belong before. Helix up to 25.01 sends each edit by a task of its own, so that they may overtake each
+/// other; their versions tell the order.
+#[derive(Default)]
+pub(crate) struct NewestEdits(VecDeque<NumberedEdit>);
+
+/// From version `from` to version `to`.
+struct NumberedEdit {
+    from: i32,
+    to: i32,
+    before: Document,
+    changes: Vec<TextDocumentContentChangeEvent>,
+}
+
+impl NewestEdits {
+    /// Applies an edit that leads from version `from` to `to`. Is it late, the text is what it would be if it had come in time, and the
+    /// edit that `follow` hears of is what that changes. Returns whether it is.
+    pub(crate) fn apply(
+        &mut self,
+        document: &mut Document,
+        (from, to): (i32, i32),
+        changes: Vec<TextDocumentContentChangeEvent>,
+        encoding: PositionEncoding,
+        mut follow: impl FnMut(&Range<usize>, usize),
+    ) -> bool {
+        let NewestEdits(edits) = self;
+        let Some(late) = edits.iter().position(|newer| newer.from < to && to < newer.to) else {
+            if to <= from {
+                edits.clear(); // these versions tell no order
+            } else if edits.len() == MOST_EDITS {
+                edits.pop_front();
+            }
+            edits.push_back(NumberedEdit { from, to, before: document.clone(), changes: changes.clone() });
+            answers::apply_changes(document, changes, encoding, follow);
+            return false;
+        };
+        let newer = &mut edits[late];
+        let (from, mut text) = (std::mem::replace(&mut newer.from, to), newer.before.clone());
+        edits.insert(late, NumberedEdit { from, to, before: text.clone(), changes });
+        for edit in edits.range_mut(late..) {
+            edit.before = text.clone();
+            answers::apply_changes(&mut text, edit.changes.clone(), encoding, |_, _| {});
+        }
+        let (replaced, inserted) = document.set_text(&text.text());
+        follow(&replaced, inserted);
+        true
+    }
 }
 
 pub(crate) type Documents = HashMap<Uri, OpenDocument>;

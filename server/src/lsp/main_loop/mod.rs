@@ -22,7 +22,7 @@ use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_answers::convert::path_of;
 use tilefit_answers::ext::{MapOptions, SettingsInForce};
 use tilefit_answers::panics::panic_message;
-use tilefit_answers::{self as answers, Cell, Notebooks, View, Watches};
+use tilefit_answers::{Cell, Notebooks, View, Watches};
 use tilefit_syntax::{Document, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -31,7 +31,7 @@ use tower_lsp::ls_types::{
     DidChangeNotebookDocumentParams, DidOpenNotebookDocumentParams, Position, TextDocumentContentChangeEvent, Uri,
 };
 
-use self::documents::{Documents, OpenDocument, Pending};
+use self::documents::{Documents, NewestEdits, OpenDocument, Pending};
 use self::event::Event;
 use self::importers::Importers;
 use self::notebooks::Notebook;
@@ -265,6 +265,7 @@ impl MainLoop {
             file,
             version,
             document,
+            newest_edits: NewestEdits::default(),
             revision,
             pending,
             at: 0,
@@ -294,8 +295,13 @@ impl MainLoop {
             edited = Some(replaced.start + inserted);
             watches.follow(uri, replaced, inserted);
         };
-        answers::apply_changes(&mut open.document, changes, self.encoding, follow);
-        open.version = version;
+        let OpenDocument { document, newest_edits, version: known, .. } = open;
+        let is_late = newest_edits.apply(document, (*known, version), changes, self.encoding, follow);
+        if is_late {
+            self.outbox.send(ToClient::Refresh); // answers about the newest version may be of another text
+        } else {
+            open.version = version;
+        }
         open.edited = edited;
         open.revision = revision;
         open.pending = Pending::Text;
