@@ -339,6 +339,7 @@ mod tests {
             let path = match bound {
                 Bound::Path(path) => path,
                 Bound::From { module, original } => format!("{}.{original}", module.name),
+                Bound::Member { .. } => continue,
             };
             imports.bind(&name, path);
         }

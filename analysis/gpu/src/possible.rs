@@ -61,9 +61,17 @@ impl Range {
             Range::Extent => numbers(&[16, 32, 64, 128]),
             Range::Warps => numbers(&[4, 8]),
             Range::Element => {
-                ["fp32", "bf16"].iter().filter_map(|name| Dtype::from_name(name)).map(Dtype::constant).collect()
+                ["fp32", "fp16"].iter().filter_map(|name| Dtype::from_name(name)).map(Dtype::constant).collect()
             }
             Range::Flag | Range::Among(_) | Range::Index => self.values(),
+        }
+    }
+
+    /// Those of which a kernel is given few elements.
+    pub fn small(&self) -> Vec<Constant> {
+        match self {
+            Range::Extent => [2, 4, 8].map(Constant::Int).into(),
+            _ => self.usual(),
         }
     }
 

@@ -366,7 +366,7 @@ impl Block {
     /// Whether threads wait for each other in it, or print: rounds of a loop with such a body do not overlap (`isSafeToPipeline` in `ScheduleLoops.cpp`).
     pub fn is_kept_in_order(&self) -> bool {
         let mut is_kept = false;
-        self.each(&mut |op| is_kept |= matches!(op.name, "debug_barrier" | "device_print"));
+        self.each(&mut |op| is_kept |= matches!(op.name, "debug_barrier" | "device_print" | "gdc_wait"));
         is_kept
     }
 }

@@ -17,7 +17,7 @@ use super::memory_usage::{Estimate, MemoryUsage, Verdict};
 use super::reexports::imports;
 use super::scenarios::scenarios;
 use super::scope::UnitScope;
-use super::triton::{Elements, elements_of, laid_out, laid_out_within, triton_kernel, usage};
+use super::triton::{Elements, elements_of, is_refused_for_elements, laid_out, laid_out_within, triton_kernel, usage};
 use super::{Unit, config, syntax};
 
 /// Steps that the ways of all scenarios of a kernel may take together, on one device: about a twentieth of a second.
@@ -25,9 +25,6 @@ pub(super) const STEPS: u64 = 600_000;
 
 /// The part of them that is kept for a few ways, where there are too many to try each.
 const KEPT: u64 = 3;
-
-/// How many values of each thing are tried where there are too many ways.
-const MOST_OF_EACH: usize = 3;
 
 /// One way may take so many times as many steps as others.
 const OFF_BY: u64 = 2;
@@ -56,20 +53,23 @@ pub(super) struct Surveying<'db> {
     left: Cell<u64>,
     /// What the scenarios so far assumed.
     usual: RefCell<Elements>,
-    /// A scenario with too many ways, and how many of each value were tried of it.
-    has_too_many: RefCell<Option<(Scenario, usize)>>,
+    /// A scenario with too many ways.
+    has_too_many: RefCell<Option<Scenario>>,
+    /// No scenario had too many ways yet.
+    is_first: Cell<bool>,
 }
 
 impl<'db> Surveying<'db> {
     pub(super) fn new(db: &'db dyn salsa::Database, unit: Unit<'db>, dialect: Dialect) -> Self {
-        let (left, usual, has_too_many) = (Cell::new(STEPS), RefCell::default(), RefCell::default());
-        Surveying { db, unit, dialect, left, usual, has_too_many }
+        let (usual, has_too_many) = (RefCell::default(), RefCell::default());
+        Surveying { db, unit, dialect, left: Cell::new(STEPS), usual, has_too_many, is_first: Cell::new(true) }
     }
 
     /// On another device all of them are gone through anew.
     pub(super) fn starts_again(&self) {
         self.left.set(STEPS);
         self.has_too_many.take();
+        self.is_first.set(true);
     }
 
     pub(super) fn estimate(&self, scenario: &Scenario) -> Option<Estimate> {
@@ -79,17 +79,17 @@ impl<'db> Surveying<'db> {
         // As many ways as one that leaves as much open.
         let is_open_alike =
             |other: &Scenario| other.possible == scenario.possible && other.values.keys().eq(scenario.values.keys());
-        let most = self.has_too_many.borrow().as_ref().filter(|(other, _)| is_open_alike(other)).map(|(_, most)| *most);
+        let has_too_many = self.has_too_many.borrow().as_ref().is_some_and(is_open_alike);
         let kept = left.get() / KEPT;
         left.set(left.get() - kept);
-        estimating.budget = if most.is_some() { 0 } else { left.get() };
+        estimating.budget = if has_too_many { 0 } else { left.get() };
         let all = estimating.all(scenario);
         left.set(left.get() + kept);
         let all = all?;
         let ways = if all.has_more && self.dialect == Dialect::Triton {
-            let (ways, most) = estimating.some_ways(scenario, most.unwrap_or(MOST_OF_EACH));
-            self.has_too_many.replace(Some((scenario.clone(), most)));
-            ways
+            self.has_too_many.replace(Some(scenario.clone()));
+            estimating.some_ways(scenario, self.is_first.take());
+            std::mem::take(&mut estimating.ways)
         } else {
             all.ways
         };
@@ -149,13 +149,21 @@ fn take(left: &Cell<u64>, traced: &TracedKernel) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// Values that are tried where there are too many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sample {
+    Usual,
+    /// Where the usual ones are too large.
+    Small,
+}
+
 struct Estimating<'a, 'db> {
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     dialect: Dialect,
     ranges: BTreeMap<String, Range>,
-    /// How many of the values that are usual are tried of each; `None`: all that are possible.
-    most: Option<usize>,
+    /// Only these of the values that are possible are tried.
+    sample: Option<Sample>,
     left: &'a Cell<u64>,
     /// The steps that all ways may take.
     budget: u64,
@@ -174,7 +182,7 @@ impl<'a, 'db> Estimating<'a, 'db> {
         let ranges = ranges(syntax(db, unit), imports(db, unit.file(db)), &UnitScope::new(db, unit));
         let budget = left.get();
         let (seen, ways) = (Vec::new(), Vec::new());
-        Estimating { db, unit, dialect, ranges, most: None, left, budget, usual, seen, ways, refused: None }
+        Estimating { db, unit, dialect, ranges, sample: None, left, budget, usual, seen, ways, refused: None }
     }
 
     /// Each of the ways to give what a scenario leaves open.
@@ -202,31 +210,112 @@ impl<'a, 'db> Estimating<'a, 'db> {
         Some(Estimate { usage: all, ways: if ways.len() > 1 { ways } else { Vec::new() }, has_more: false })
     }
 
-    /// Some of the ways to give what a scenario leaves open, where there are too many; and how many of each value those have, which are at most so many.
-    fn some_ways(&mut self, scenario: &Scenario, most: usize) -> (Vec<(Scenario, MemoryUsage)>, usize) {
-        let mut kept = self.left.get();
-        let mut begun: Vec<(Scenario, MemoryUsage)> = Vec::new();
-        let mut tried = 0;
+    /// Some of the ways to give what a scenario leaves open, where there are too many. `is_first`: they may take as long as a kernel by itself.
+    fn some_ways(&mut self, scenario: &Scenario, is_first: bool) {
         self.ways.clear();
-        // With the least of each, if nothing else is possible.
-        for most in (0..=most).rev() {
-            let part = if most == 0 { 1 } else { 2 };
-            tried = most;
-            begun = if self.ways.len() > begun.len() { std::mem::take(&mut self.ways) } else { begun };
-            self.ways.clear();
-            self.most = Some(most);
-            self.budget = kept / part;
-            self.left.set(self.budget);
-            let ended = self.split(scenario, None, 1);
-            kept -= self.budget - self.left.get();
-            if ended.is_ok() && !self.ways.is_empty() {
+        let kept = self.left.get();
+        // Of a kernel that takes long, one way is worth more than nothing.
+        let part = if is_first { 2 } else { 1 };
+        if is_first {
+            self.left.set(kept.max(config(self.db).limits.steps));
+        }
+        for sample in [Sample::Usual, Sample::Small] {
+            self.sample = Some(sample);
+            self.around_the_middle(scenario, (kept, part));
+            if !self.ways.is_empty() {
                 break;
             }
         }
-        self.left.set(kept);
-        // Some of those that there was no time to go through.
-        let ways = if self.ways.is_empty() { begun } else { std::mem::take(&mut self.ways) };
-        (ways, tried)
+        self.left.set(self.left.get().min(kept));
+    }
+
+    /// Ways with the middle one of the values of each thing, with the least and with the most of all, then with another one of one thing at a time.
+    /// `part`: one of the first two may take so much of what is left; all others together what was `kept`.
+    fn around_the_middle(&mut self, scenario: &Scenario, (kept, part): (u64, u64)) {
+        let middle = |count: usize| count / 2;
+        let usual = self.within(part, |this| this.way(scenario, &|_, count| middle(count)));
+        let least = self.within(part, |this| this.way(scenario, &|_, _| 0));
+        self.left.set(self.left.get().min(kept));
+        let (Some(given), Some(_)) = (usual, least) else { return };
+        let others = given.iter().flat_map(|(thing, count)| (0..*count).map(move |nth| (thing, nth, middle(*count))));
+        let picks = others.filter(|(_, nth, middle)| nth != middle).map(|(thing, nth, _)| {
+            move |other: &str, count: usize| if other == thing { nth.min(count - 1) } else { middle(count) }
+        });
+        let _ = self.within(1, |this| {
+            this.way(scenario, &|_, count| count - 1)?;
+            picks.map(|pick| this.way(scenario, &pick)).try_for_each(|way| way.map(|_| ()))
+        });
+    }
+
+    /// Tries something that may take a part of what is left. It has taken all of that where it does not end.
+    fn within<T>(&mut self, part: u64, attempt: impl FnOnce(&mut Self) -> Result<T, Reason>) -> Option<T> {
+        let all = self.left.get();
+        self.left.set(all / part);
+        let result = attempt(self).ok();
+        let rest = if result.is_some() { self.left.get() } else { 0 };
+        self.left.set(all - all / part + rest);
+        result
+    }
+
+    /// Gives a scenario what it leaves open until the kernel asks for no more. `pick`: which one of so many values of a thing. Returns the things, each
+    /// with how many values there are. `Err`: that takes too long.
+    fn way(
+        &mut self,
+        scenario: &Scenario,
+        pick: &dyn Fn(&str, usize) -> usize,
+    ) -> Result<Vec<(String, usize)>, Reason> {
+        let mut way = scenario.clone();
+        let mut given: Vec<(String, usize)> = Vec::new();
+        let mut give = |way: &mut Scenario, thing: &str, values: Vec<Vec<(String, Constant)>>| {
+            let count = values.len();
+            let Some(chosen) = values.into_iter().nth(if count == 0 { 0 } else { pick(thing, count) }) else { return };
+            given.push((thing.to_owned(), count));
+            for (name, value) in chosen {
+                *way = way.where_it_is(&name, &value, POSSIBLE);
+            }
+        };
+        for option in OPTIONS {
+            if way.possible.contains_key(option) {
+                let values = self.option_values(&way, option)?;
+                give(&mut way, option, values);
+            }
+        }
+        loop {
+            let mut traced = self.tried(&way)?;
+            if is_refused_for_elements(&traced) {
+                let without = laid_out(self.db, self.unit, self.dialect, &way, &Elements::new());
+                traced = Rc::new(without.ok_or("there is no kernel")?);
+                take(self.left, &traced)?;
+            }
+            self.usual.extend(elements_of(&traced));
+            let usage = usage(&traced);
+            if usage.verdict == Verdict::Refused {
+                break;
+            }
+            let plan = &traced.planned.plan;
+            let has_bounds = plan.shared.high.is_some() && plan.tensor.high.is_some();
+            let before = way.clone();
+            if !is_settled(&traced, &way) {
+                // What decides most is given together; types only where nothing else is asked for.
+                for name in asked_for(&traced) {
+                    let is_type = traced.untyped.contains_key(&name);
+                    if is_type && (has_bounds || way != before) || way.values.contains_key(&name) {
+                        continue;
+                    }
+                    if let Some(values) = self.values(&way, &name, &traced) {
+                        give(&mut way, &name, values);
+                    }
+                }
+            }
+            if way != before {
+                continue;
+            }
+            if has_bounds && !self.ways.iter().any(|(other, _)| *other == way) {
+                self.ways.push((way, usage));
+            }
+            break;
+        }
+        Ok(given)
     }
 
     /// Goes through the ways to give what a scenario leaves open, as far as the kernel asks for it. `like`: how many others there are that this one
@@ -261,8 +350,6 @@ impl<'a, 'db> Estimating<'a, 'db> {
                 self.ways.push((scenario.clone(), usage));
                 Ok(())
             }
-            // Of some ways only those are shown that are known.
-            _ if self.most.is_some() => Ok(()),
             _ => Err(usage.reason.unwrap_or_else(|| Reason::new("its sizes are not known"))),
         }
     }
@@ -277,10 +364,6 @@ impl<'a, 'db> Estimating<'a, 'db> {
     }
 
     fn each(&mut self, scenario: &Scenario, values: Vec<Vec<(String, Constant)>>, like: u64) -> Result<(), Reason> {
-        let values = match self.most {
-            Some(most) => thinned(values, most),
-            None => values,
-        };
         let like = like.saturating_mul(values.len() as u64);
         values.into_iter().try_for_each(|given| {
             let with =
@@ -293,7 +376,7 @@ impl<'a, 'db> Estimating<'a, 'db> {
         match self.left_by_the_host(scenario, option) {
             Some(values) => Ok(values),
             None if option == "num_warps" => Ok(self.each_of(option, &Range::Warps)),
-            None if self.most.is_some() => Ok(numbers(option, &USUAL_STAGES)),
+            None if self.sample.is_some() => Ok(numbers(option, &USUAL_STAGES)),
             None => Err(Reason::new(format!("the launch computes `{option}`"))),
         }
     }
@@ -301,7 +384,7 @@ impl<'a, 'db> Estimating<'a, 'db> {
     /// What may be given for a parameter; `None` where that may be anything.
     fn values(&self, scenario: &Scenario, name: &str, traced: &TracedKernel) -> Option<Vec<Vec<(String, Constant)>>> {
         if let Some(values) = self.left_by_the_host(scenario, name) {
-            return Some(if self.most.is_some() { usual_extents(name, values) } else { values });
+            return Some(if self.sample.is_some() { usual_extents(name, values) } else { values });
         }
         if let Some(range) = self.ranges.get(name) {
             return Some(self.each_of(name, range));
@@ -310,12 +393,16 @@ impl<'a, 'db> Estimating<'a, 'db> {
             return Some(self.each_of(name, &range));
         }
         let is_number = |(asked, example): &(String, Example)| asked == name && *example == Example::Number;
-        let is_tried = self.most.is_some() && super::triton::asked_for(traced).iter().any(is_number);
+        let is_tried = self.sample.is_some() && super::triton::asked_for(traced).iter().any(is_number);
         is_tried.then(|| numbers(name, &USUAL_NUMBERS))
     }
 
     fn each_of(&self, name: &str, range: &Range) -> Vec<Vec<(String, Constant)>> {
-        let values = if self.most.is_some() { range.usual() } else { range.values() };
+        let values = match self.sample {
+            None => range.values(),
+            Some(Sample::Usual) => range.usual(),
+            Some(Sample::Small) => range.small(),
+        };
         values.into_iter().map(|value| vec![(name.to_owned(), value)]).collect()
     }
 
@@ -373,20 +460,6 @@ fn usual_extents(name: &str, ways: Vec<Vec<(String, Constant)>>) -> Vec<Vec<(Str
     let is_usual = |way: &Vec<(String, Constant)>| way.iter().any(|(it, value)| it == name && usual.contains(value));
     let (kept, others): (Vec<_>, Vec<_>) = ways.into_iter().partition(is_usual);
     if kept.is_empty() { others } else { kept }
-}
-
-/// The first, the last and those between them at equal distances; the middle one where there is to be one, the first where there is to be none.
-fn thinned<T>(values: Vec<T>, most: usize) -> Vec<T> {
-    let all = values.len();
-    if all <= most.max(1) {
-        return values;
-    }
-    let kept: Vec<usize> = match most {
-        0 => vec![0],
-        1 => vec![all / 2],
-        _ => (0..most).map(|nth| nth * (all - 1) / (most - 1)).collect(),
-    };
-    values.into_iter().enumerate().filter(|(at, _)| kept.contains(at)).map(|(_, value)| value).collect()
 }
 
 /// The parameters that a plan lacks: those that decide what the kernel is made of, then those that sizes depend on.

@@ -29,7 +29,9 @@ pub(crate) fn imports(db: &dyn salsa::Database, file: SourceFile) -> Arc<Imports
         }
     }
     for (name, bound) in &own.names {
-        imports.bind(name, path_of(db, file, bound, &mut Seen::default()));
+        if let Some(path) = path_of(db, file, bound, &mut Seen::default()) {
+            imports.bind(name, path);
+        }
     }
     Arc::new(imports)
 }
@@ -51,12 +53,22 @@ fn bindings(db: &dyn salsa::Database, file: SourceFile) -> Bindings {
 /// The names that were asked of modules on the way to one.
 type Seen<'a> = FxHashSet<(SourceFile, &'a str)>;
 
-fn path_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, bound: &'db Bound, seen: &mut Seen<'db>) -> String {
+/// `None` where it is nothing that is imported.
+fn path_of<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    bound: &'db Bound,
+    seen: &mut Seen<'db>,
+) -> Option<String> {
     match bound {
-        Bound::Path(path) => path.clone(),
+        Bound::Path(path) => Some(path.clone()),
         Bound::From { module, original } => {
             let theirs = file_of(db, file, module).and_then(|other| passed_on(db, other, original, seen));
-            theirs.unwrap_or_else(|| format!("{}{}.{original}", ".".repeat(module.level as usize), module.name))
+            Some(theirs.unwrap_or_else(|| format!("{}{}.{original}", ".".repeat(module.level as usize), module.name)))
+        }
+        Bound::Member { of, member } => {
+            let of = path_of(db, file, of, seen)?;
+            of.starts_with("triton.").then(|| format!("{of}.{member}"))
         }
     }
 }
@@ -73,7 +85,7 @@ fn passed_on<'db>(
     }
     let theirs = bindings(db, file);
     if let Some(bound) = theirs.names.get(name) {
-        return Some(path_of(db, file, bound, seen));
+        return path_of(db, file, bound, seen);
     }
     theirs.stars.iter().rev().find_map(|module| passed_on(db, file_of(db, file, module)?, name, seen))
 }

@@ -171,7 +171,7 @@ pub(super) fn on_device(
     device: usize,
 ) -> Option<OnDevice> {
     let (arch, usage) = (table.devices[device], row.cells[device].as_ref()?);
-    let (low, high) = bounds(usage.smem, arch.smem());
+    let (low, high) = usage.smem;
     let mut on = OnDevice {
         low,
         high,
@@ -224,11 +224,6 @@ pub(super) fn on_device(
         }
     }
     Some(with_blocks(on, arch))
-}
-
-/// Nothing, where it may take no memory and more than there is.
-fn bounds((low, high): (u64, Option<u64>), capacity: u64) -> (u64, Option<u64>) {
-    (low, high.filter(|&high| low > 0 || high <= capacity))
 }
 
 fn with_blocks(on: OnDevice, arch: Arch) -> OnDevice {

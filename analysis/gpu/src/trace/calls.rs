@@ -113,6 +113,12 @@ impl Tracer<'_> {
                 self.hides_memory(&args.all());
                 self.unknown_call(frame, expr, reason.clone(), &args)
             }
+            Value::Dtype(dtype) => {
+                self.demand(frame, expr, false, || {
+                    format!("`{dtype}` is an element type and cannot be called; write `tl.full((), …, tl.{dtype})`")
+                });
+                unknown("a call of an element type")
+            }
             _ => unknown("a call of a value that is not a function"),
         }
     }

@@ -9,7 +9,7 @@ use tilefit_syntax::ast::ExprId;
 use super::super::axis_info::AxisInfo;
 use super::super::device::Compiler;
 use super::super::language::Dtype;
-use super::super::layouts::inference;
+use super::super::layouts::{Vendor, inference};
 use super::super::program::{Effect, Kind, Type, bytes_of, elements};
 use super::super::shared_layout::{Nvmma, SharedLayout};
 use super::calls::Args;
@@ -65,7 +65,7 @@ const ELEMENTWISE: [&str; 42] = [
 ];
 
 /// Functions that do something to memory or to the order of things, and give nothing.
-const EFFECTS: [&str; 58] = [
+const EFFECTS: [&str; 60] = [
     "store",
     "atomic_store",
     "device_print",
@@ -124,6 +124,8 @@ const EFFECTS: [&str; 58] = [
     "assume",
     "atomic_poll",
     "thread_barrier",
+    "gdc_wait",
+    "gdc_launch_dependents",
 ];
 
 /// Functions that Triton 3.8 has and 3.9 has not, and what does the same in both.
@@ -233,6 +235,10 @@ impl Tracer<'_> {
             return value;
         }
         self.check_removed(frame, expr, name);
+        // Before 3.9 it is assembly, which some loops do not bear.
+        if name.starts_with("gdc_") && self.launch.hardware.compiler < Compiler::V3_9 {
+            return not_modelled(name);
+        }
         if let Some(&effect) = EFFECTS.iter().find(|&&known| known == name) {
             if name.starts_with("tma.") {
                 self.takes_descriptor(&args);
@@ -282,10 +288,22 @@ impl Tracer<'_> {
             }
             "get_current_target" => Value::Language("current_target".into()),
             "num_warps" => Value::Int(self.warps as i64),
+            "is_cuda" | "is_hip" | "is_hip_cdna3" | "is_hip_cdna4" | "cuda_capability_geq" => {
+                self.is_target(name, &args)
+            }
+            // `triton/language/extra/cuda/utils.py`
+            "num_threads" => Value::Int(self.warps as i64 * 32),
             "num_ctas" => Value::Int(self.launch.ctas as i64),
             "pointer_type" => match args.get(0, "element_ty") {
                 Some(Value::Dtype(dtype)) => dtype.pointer_to().map_or_else(|| unknown("a pointer"), Value::Dtype),
                 _ => unknown("a pointer to a value that is not a type"),
+            },
+            "get_int_dtype" => match (args.get(0, "bitwidth").and_then(Value::int), args.get(1, "signed")) {
+                (Some(bits), Some(Value::Bool(signed))) => {
+                    let name = format!("{}int{bits}", if *signed { "" } else { "u" });
+                    Dtype::from_name(&name).map_or_else(|| unknown("an integer of so many bits"), Value::Dtype)
+                }
+                _ => unknown("an integer type of which the bits are not known"),
             },
             "dtype" => match args.get(0, "name") {
                 Some(Value::Str(name)) => Dtype::from_name(name)
@@ -320,6 +338,26 @@ impl Tracer<'_> {
             "warp_specialize" => self.warp_specialize(frame, expr, &args),
             _ => self.layout_call(name, &args).unwrap_or_else(|| self.memory_call(frame, expr, name, args)),
         }
+    }
+
+    /// What a kernel asks of the device (`triton/language/target_info.py`).
+    fn is_target(&self, name: &str, args: &Args) -> Value {
+        let hardware = self.launch.hardware;
+        let is_amd = hardware.vendor == Vendor::Amd;
+        Value::Bool(match name {
+            "is_cuda" => !is_amd,
+            "is_hip" => is_amd,
+            "is_hip_cdna3" => is_amd && hardware.capability == 942,
+            "is_hip_cdna4" => is_amd && hardware.capability == 950,
+            _ => {
+                let number = |place: usize, name: &str| args.get(place, name).map(Value::int);
+                let (Some(Some(major)), minor) = (number(0, "major"), number(1, "minor").unwrap_or(Some(0))) else {
+                    return unknown("a capability of the device that is not known");
+                };
+                let Some(minor) = minor else { return unknown("a capability of the device that is not known") };
+                !is_amd && i64::from(hardware.capability) >= major * 10 + minor
+            }
+        })
     }
 
     /// Says where a function is called that the compiler has no longer.

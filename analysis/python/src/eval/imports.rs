@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
 
 /// What the statements of a module import, as they say it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,6 +19,8 @@ pub enum Bound {
     Path(String),
     /// `from a.b import original as name`
     From { module: Module, original: String },
+    /// `name = imported.member`, which counts where Triton has it.
+    Member { of: Box<Bound>, member: String },
 }
 
 /// A module as an import names it: with so many dots in front.
@@ -39,6 +41,9 @@ enum Branch {
     Chosen,
     Perhaps,
 }
+
+/// Where PyTorch's compiler and others look for functions that each vendor has in a library of its own.
+const LIBDEVICE: &str = "triton.language.extra.libdevice";
 
 impl Bindings {
     /// Adds what the statements of a block import. `has`: whether a module has a member, where that is known.
@@ -71,11 +76,17 @@ impl Bindings {
                     }
                 }
                 Stmt::Assign { targets, value: Some(value), .. } if branch != Branch::Perhaps => {
-                    if let (Some(path), [target]) = (self.path(ast, *value), targets.as_slice())
-                        && let Some(name) = ast.name(*target)
-                        && (branch == Branch::Chosen || path.starts_with("triton."))
-                    {
-                        self.names.insert(name.to_owned(), Bound::Path(path));
+                    let [target] = targets.as_slice() else { continue };
+                    let Some(name) = ast.name(*target) else { continue };
+                    match self.path(ast, *value) {
+                        Some(path) if branch == Branch::Chosen || path.starts_with("triton.") => {
+                            self.names.insert(name.to_owned(), Bound::Path(path));
+                        }
+                        _ => {
+                            if let Some(member) = self.member(ast, *value) {
+                                self.names.entry(name.to_owned()).or_insert(member);
+                            }
+                        }
                     }
                 }
                 Stmt::If { condition, body, or_else } => {
@@ -86,6 +97,7 @@ impl Bindings {
                         None => {
                             self.add_body(ast, body, Branch::Perhaps, has);
                             self.add_body(ast, or_else, Branch::Perhaps, has);
+                            self.add_same(ast, &[body, or_else]);
                         }
                     }
                 }
@@ -93,6 +105,44 @@ impl Bindings {
                 _ => {}
             }
         }
+    }
+
+    /// Names that are, whichever branch runs, the same function of one or another of Triton's libraries.
+    fn add_same(&mut self, ast: &Ast, branches: &[&[StmtId]]) {
+        let mut assigned: BTreeMap<&str, Vec<Option<String>>> = BTreeMap::new();
+        let mut bodies: Vec<&[StmtId]> = branches.to_vec();
+        while let Some(body) = bodies.pop() {
+            for &stmt in body {
+                match ast.stmt(stmt) {
+                    Stmt::Assign { targets, value: Some(value), .. } => {
+                        for name in targets.iter().filter_map(|&target| ast.name(target)) {
+                            assigned.entry(name).or_default().push(self.path(ast, *value));
+                        }
+                    }
+                    Stmt::Function(Function { name, .. }) | Stmt::Class { name, .. } => {
+                        assigned.entry(ast.name(*name).unwrap_or_default()).or_default().push(None);
+                    }
+                    other => bodies.extend(other.bodies()),
+                }
+            }
+        }
+        for (name, paths) in assigned {
+            let paths: Option<Vec<String>> = paths.into_iter().collect();
+            let paths = paths.filter(|all| all.iter().all(|path| path.starts_with("triton."))).unwrap_or_default();
+            let last = |path: &String| path.rsplit('.').next().map(str::to_owned);
+            let Some(first) = paths.first() else { continue };
+            if paths.iter().all(|path| last(path) == last(first)) {
+                let usual = paths.iter().find(|path| path.starts_with(LIBDEVICE)).unwrap_or(first);
+                self.names.insert(name.to_owned(), Bound::Path(usual.clone()));
+            }
+        }
+    }
+
+    /// `imported.member` of what another module of the workspace may pass on.
+    fn member(&self, ast: &Ast, expr: ExprId) -> Option<Bound> {
+        let Expr::Attribute { value, name } = ast.expr(expr) else { return None };
+        let of = self.names.get(ast.name(*value)?)?;
+        Some(Bound::Member { of: Box::new(of.clone()), member: name.clone() })
     }
 
     /// The path of the module that an expression refers to, which is imported before it.
@@ -103,7 +153,7 @@ impl Bindings {
             Bound::From { module, original } if module.level == 0 => {
                 Some([&[module.name.as_str(), original], &path[1..]].concat().join("."))
             }
-            Bound::From { .. } => None,
+            Bound::From { .. } | Bound::Member { .. } => None,
         }
     }
 
