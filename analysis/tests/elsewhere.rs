@@ -338,6 +338,25 @@ fn what_another_file_misspells_is_noted() {
     );
 }
 
+/// The same function of one or another library, through another module; where a branch defines a function, nobody knows which one it is.
+#[test]
+fn a_function_of_a_branch_is_that_of_tritons_libraries() {
+    let kernel = "import triton\nimport triton.language as tl\nfrom compat import tanh\n\n\n@triton.jit\ndef kernel(x, N: tl.constexpr):\n    at = x + tl.arange(0, N)\n    tl.store(at, tanh(tl.load(at)))\n\n\nkernel[(1,)](x, N=64)\n";
+    let compat = "# file: /w/compat.py\nimport triton\nimport triton.language as tl\nfrom packaging.version import Version\n\nif Version(triton.__version__) >= Version('3.0.0'):\n    from triton.language.extra import libdevice\n    tanh = libdevice.tanh\nelse:\n    ";
+    check_tlx(
+        &format!("{kernel}{compat}tanh = tl.math.tanh\n"),
+        expect![[r#"
+        kernel: bounded 0 ["the compiler chooses the layouts of registers, and may convert one into another through shared memory"]
+    "#]],
+    );
+    check_tlx(
+        &format!("{kernel}{compat}@triton.jit\n    def tanh(x):\n        return x\n"),
+        expect![[r#"
+        kernel: bounded 0 ["the compiler chooses the layouts of registers, and may convert one into another through shared memory"]
+    "#]],
+    );
+}
+
 #[test]
 fn other_modules_pass_on_the_names_of_triton() {
     const TRITON: &str = "import triton\nimport triton.language as tl\n";

@@ -637,6 +637,19 @@ def k(a, b, c, n, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     expect!["12 ways tried: at most 3 KiB (K=16, M=16, N=16) to 64–256 KiB (K=128, M=128, N=128) of 227 KiB (sm_90), 11 known to fit · give M, N and K for more · assumes 3 stages"].assert_eq(&lenses(text).join("\n"));
 }
 
+/// Where a block of the usual extents has more elements than Triton takes, small extents are tried.
+#[test]
+fn small_extents_are_tried_where_the_usual_ones_are_too_large() {
+    let text = "# tilefit: a=fp32 c=fp32 arch=sm_90 num_warps=4
+@triton.jit
+def k(a, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, L: tl.constexpr):
+    x = tl.load(a + tl.zeros((M, N, K, L, 32), tl.int32))
+    tl.store(c + tl.zeros((32, L, K, N, M), tl.int32), tl.trans(x, (4, 3, 2, 1, 0)))
+";
+    let said = lenses(text);
+    assert!(said.iter().any(|lens| lens.contains("ways tried") && lens.contains("N=2")), "{said:?}");
+}
+
 /// What is tried in each way is not assumed as well.
 #[test]
 fn warps_that_are_tried_are_not_assumed() {

@@ -76,6 +76,10 @@ tl.store(x + tl.arange(0, B), best)",
     );
     assert_eq!(errors("n=\"i64\" x=i32 B=128 arch=sm_90", "x, n, m, B: tl.constexpr", &widened).len(), 1);
     assert_eq!(errors("n=\"i32\" x=i32 B=128 arch=sm_90", "x, n, m, B: tl.constexpr", &widened), [""; 0]);
+    // Triton 3.8 and 3.9: `'dtype' object is not callable`.
+    let called = lines("tl.store(x, tl.float32(0.0))");
+    let said = "`float32` is an element type and cannot be called; write `tl.full((), …, tl.float32)`";
+    assert_eq!(errors("x=fp32 arch=sm_90", "x", &called), [said]);
     // What a round adds has 32 bits or 64: nothing says which.
     let counted = lines(
         "end = 0

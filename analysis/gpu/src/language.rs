@@ -404,4 +404,20 @@ mod tests {
             assert_eq!(canonical(&chain(first, second), "make").as_deref(), made, "{first}");
         }
     }
+
+    #[test]
+    fn names_of_one_function_in_several_libraries() {
+        let head = "import triton.language as tl\nfrom triton.language.extra import libdevice\nfrom slow import exp as slow_exp\n";
+        for (branches, canonical_path) in [
+            ("if NEW:\n    f = libdevice.tanh\nelse:\n    f = tl.math.tanh", Some("tl.extra.libdevice.tanh")),
+            (
+                "if NEW:\n    if XPU:\n        f = tl.extra.intel.libdevice.tanh\n    else:\n        f = libdevice.tanh\nelse:\n    f = tl.math.tanh",
+                Some("tl.extra.libdevice.tanh"),
+            ),
+            ("if NEW:\n    f = tl.exp\nelse:\n    f = tl.exp2", None),
+            ("if NEW:\n    f = tl.exp\nelse:\n    f = slow_exp", None),
+        ] {
+            assert_eq!(canonical(&format!("{head}{branches}"), "f").as_deref(), canonical_path, "{branches}");
+        }
+    }
 }

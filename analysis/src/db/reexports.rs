@@ -47,6 +47,13 @@ fn bindings(db: &dyn salsa::Database, file: SourceFile) -> Bindings {
             bindings.add(syntax(db, unit), &members::has);
         }
     }
+    if !bindings.of_branches.is_empty() {
+        for &unit in units(db, file).iter().filter(|unit| unit.parent(db).is_none()) {
+            if bindings.of_branches.contains(unit.key(db).name()) {
+                bindings.names.remove(unit.key(db).name());
+            }
+        }
+    }
     bindings
 }
 

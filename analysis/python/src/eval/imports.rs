@@ -1,8 +1,8 @@
 //! Where the names come from that a module imports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
 
 /// What the statements of a module import, as they say it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -11,6 +11,8 @@ pub struct Bindings {
     pub names: BTreeMap<String, Bound>,
     /// The modules of which all names are taken, in text order.
     pub stars: Vec<Module>,
+    /// Names that are one function whichever branch assigns them, unless the module defines one of that name as well.
+    pub of_branches: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,9 +121,6 @@ impl Bindings {
                             assigned.entry(name).or_default().push(self.path(ast, *value));
                         }
                     }
-                    Stmt::Function(Function { name, .. }) | Stmt::Class { name, .. } => {
-                        assigned.entry(ast.name(*name).unwrap_or_default()).or_default().push(None);
-                    }
                     other => bodies.extend(other.bodies()),
                 }
             }
@@ -134,6 +133,7 @@ impl Bindings {
             if paths.iter().all(|path| last(path) == last(first)) {
                 let usual = paths.iter().find(|path| path.starts_with(LIBDEVICE)).unwrap_or(first);
                 self.names.insert(name.to_owned(), Bound::Path(usual.clone()));
+                self.of_branches.insert(name.to_owned());
             }
         }
     }
