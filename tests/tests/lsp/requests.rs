@@ -163,7 +163,7 @@ fn a_lens_writes_the_values_that_are_missing() {
     let mut client = with_document(PRODUCT);
     let lenses = result(&mut client, "textDocument/codeLens", json!({ "textDocument": document() }));
     let command = &lenses[0]["command"];
-    let title = "18 ways tried: 0.5–2.5 KiB (FLAG=True, M=16, N=16) to 32–224 KiB (FLAG=False, M=128, N=128) of 227 KiB · give M and N for more · \
+    let title = "10 ways tried: 1–3 KiB (FLAG=False, M=16, N=16) to 32–192 KiB (FLAG=True, M=128, N=128) of 227 KiB · give M and N for more · \
                  assumes sm_100, 4 warps, 3 stages";
     assert_eq!(command["title"], title);
     let run = json!({ "command": command["command"], "arguments": command["arguments"] });

@@ -75,6 +75,7 @@ impl Tracer<'_> {
     /// The result of an operator on two values, at least one computed by the kernel. `which`: what else identifies the operation.
     fn combined(&mut self, frame: &Frame, at: ExprId, op: BinaryOp, which: u64, both: &[Value]) -> Value {
         self.check_operator(frame, at, op, both);
+        self.check_common_type(frame, at, both);
         let dtype = self.arithmetic_type(both);
         let dtype = quotient_type(op, dtype).unwrap_or(dtype);
         if let Some(same) = unchanged(op, both, dtype) {
@@ -187,7 +188,9 @@ impl Tracer<'_> {
                     CompareOp::Gt => "gt",
                     _ => "ge",
                 };
-                self.elementwise(frame, at, name, &[left.clone(), right.clone()], Some(Dtype::named("int1")))
+                let both = [left.clone(), right.clone()];
+                self.check_common_type(frame, at, &both);
+                self.elementwise(frame, at, name, &both, Some(Dtype::named("int1")))
             }
             _ => {
                 let equal = left.equals(right).filter(|_| left.is_plain() && right.is_plain());

@@ -224,6 +224,22 @@ impl Tracer<'_> {
         is_constant && is_integer(one) && is_integer(two) && two.bits == 64 && one.bits < 64
     }
 
+    /// Numbers of 8 bits with a point, and integers that have a name (`computation_type_impl`): what is written there takes the type of the other side.
+    pub(super) fn check_common_type(&mut self, frame: &Frame, at: ExprId, operands: &[Value]) {
+        let dtype_of = |value: &Value| match value {
+            Value::Tensor(Tensor { dtype, .. }) | Value::Scalar(Scalar { dtype, .. }) => Some(*dtype),
+            _ => None,
+        };
+        let types: Vec<Dtype> = operands.iter().filter_map(dtype_of).collect();
+        let ([one, other], true) = (types.as_slice(), self.floats.is_empty() && !self.takes_numbers) else { return };
+        let (float, integer) = if one.is_floating() { (one, other) } else { (other, one) };
+        let is_integer = !integer.is_floating() && !integer.is_pointer();
+        let is_known = ![Dtype::ANY, Dtype::UNTYPED].contains(integer);
+        self.demand(frame, at, !(float.name.starts_with("float8") && is_integer && is_known), || {
+            format!("`{float}` and `{integer}` have no type in common; cast one of them with `.to(…)`")
+        });
+    }
+
     /// An operator that floating-point numbers do not have (`check_ptr_type_impl`, `floordiv` and `bitwise_op_type_checking_impl` of
     /// `TritonSemantic`).
     pub(super) fn check_operator(&mut self, frame: &Frame, at: ExprId, op: BinaryOp, operands: &[Value]) {
