@@ -89,6 +89,8 @@ tl.store(x + tl.arange(0, B), best)",
     let said = "`float8e5` and `int32` have no type in common; cast one of them with `.to(…)`";
     assert_eq!(errors("x=fp8e5 out=fp32 arch=sm_90", "x, out", &combined("b")), [said]);
     assert_eq!(errors("x=fp8e5 out=fp32 arch=sm_90", "x, out", &combined("2")), [""; 0]);
+    let compared = lines("b = 2\na = tl.load(x + tl.arange(0, 64)) > b\ntl.store(out + tl.arange(0, 64), a)");
+    assert_eq!(errors("x=fp8e5 out=i1 arch=sm_90", "x, out", &compared), [said]);
     // What a round adds has 32 bits or 64: nothing says which.
     let counted = lines(
         "end = 0

@@ -376,6 +376,7 @@ impl<'a, 'db> Estimating<'a, 'db> {
         match self.left_by_the_host(scenario, option) {
             Some(values) => Ok(values),
             None if option == "num_warps" => Ok(self.each_of(option, &Range::Warps)),
+            None if self.sample.is_some() && option == "num_ctas" => Ok(numbers(option, &[1])),
             None if self.sample.is_some() => Ok(numbers(option, &USUAL_STAGES)),
             None => Err(Reason::new(format!("the launch computes `{option}`"))),
         }

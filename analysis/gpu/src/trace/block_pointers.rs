@@ -26,7 +26,7 @@ impl Tracer<'_> {
             _ => return unknown("the base of a block pointer is not a pointer"),
         };
         let Some(block) = args.get(4, "block_shape").and_then(Value::extents) else {
-            return unknown_for(args.get(4, "block_shape"), "the shape of a block is not known");
+            return self.without_extents(args.get(4, "block_shape"), "the shape of a block is not known");
         };
         if block.len() > MOST_DIMENSIONS {
             return unknown("a block of more dimensions than tilefit looks at");

@@ -61,10 +61,13 @@ impl Tracer<'_> {
                 self.binary(frame, expr, *op, &left, &right)
             }
             Expr::Compare { left, rest } => {
+                let mut written = *left;
                 let mut left = self.value(frame, *left);
                 let mut all = Value::Bool(true);
-                for &(op, right) in rest {
-                    let right = self.value(frame, right);
+                for &(op, right_written) in rest {
+                    let right = self.value(frame, right_written);
+                    self.check_common_type(frame, expr, [&left, &right], Some([written, right_written]));
+                    written = right_written;
                     let one = self.compared(frame, expr, op, &left, &right);
                     all = match (all.truth(), one.truth()) {
                         (Some(false), _) => all,

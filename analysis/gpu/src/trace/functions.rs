@@ -451,13 +451,13 @@ impl Tracer<'_> {
                 let (start, end) = (args.get(0, "start").and_then(Value::int), args.get(1, "end").and_then(Value::int));
                 let (Some(start), Some(end)) = (start, end) else {
                     let bounds = [args.get(0, "start"), args.get(1, "end")].into_iter().flatten();
-                    return unknown_for(bounds, "the bounds of `arange` are not known");
+                    return self.without_extents(bounds, "the bounds of `arange` are not known");
                 };
                 self.arange(frame, expr, start, end, args.get(2, "layout"))
             }
             "full" | "zeros" => {
                 let Some(shape) = args.get(0, "shape").and_then(Value::extents) else {
-                    return unknown_for(args.get(0, "shape"), "the shape of a tensor is not known");
+                    return self.without_extents(args.get(0, "shape"), "the shape of a tensor is not known");
                 };
                 let is_full = name == "full";
                 let Some(Value::Dtype(dtype)) = args.get(1 + usize::from(is_full), "dtype").cloned() else {

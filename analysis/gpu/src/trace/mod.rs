@@ -290,6 +290,7 @@ impl<'a> Tracer<'a> {
             axes: Vec::new(),
             is_overlapped: false,
             of_untyped: FxHashMap::default(),
+            of_branches: FxHashMap::default(),
             untyped: BTreeMap::new(),
             usual: BTreeMap::new(),
             led: FxHashMap::default(),
@@ -364,6 +365,8 @@ struct Tracer<'a> {
     is_overlapped: bool,
     /// Untyped arguments, and what is computed from them, by the name of the argument.
     of_untyped: FxHashMap<ValueId, Rc<str>>,
+    /// Numbers that are one constant or another by a branch that is not known, and what is computed of them, each with the branch's reason.
+    of_branches: FxHashMap<ValueId, Reason>,
     /// Those of them that turned out to be no numbers, each with an example.
     untyped: BTreeMap<String, Example>,
     /// Those that an operand of a product is loaded through, with the element type that is usual there.

@@ -91,11 +91,16 @@ impl Tracer<'_> {
     }
 
     fn as_held(&mut self, frame: &Frame, written: ExprId, value: Value) -> Value {
-        let is_known = matches!(value, Value::Int(_) | Value::Bool(_) | Value::Float(_));
-        match is_known && !frame.is_host && self.mentions_tensor(frame, written) {
+        match self.is_held(frame, written, &value) {
             true => self.computed(frame, written, &value, false),
             false => value,
         }
+    }
+
+    /// Whether the kernel holds a number as it does what it computes.
+    pub(super) fn is_held(&self, frame: &Frame, written: ExprId, value: &Value) -> bool {
+        let is_known = matches!(value, Value::Int(_) | Value::Bool(_) | Value::Float(_));
+        is_known && !frame.is_host && self.mentions_tensor(frame, written)
     }
 
     /// The same of the arguments of a call.

@@ -75,13 +75,40 @@ impl Tracer<'_> {
     /// The result of an operator on two values, at least one computed by the kernel. `which`: what else identifies the operation.
     fn combined(&mut self, frame: &Frame, at: ExprId, op: BinaryOp, which: u64, both: &[Value]) -> Value {
         self.check_operator(frame, at, op, both);
-        self.check_common_type(frame, at, both);
+        // A quotient and a remainder make the integer one with a point.
+        if let ([left, right], false) = (both, matches!(op, BinaryOp::Div | BinaryOp::Mod)) {
+            self.check_common_type(frame, at, [left, right], None);
+        }
         let dtype = self.arithmetic_type(both);
         let dtype = quotient_type(op, dtype).unwrap_or(dtype);
         if let Some(same) = unchanged(op, both, dtype) {
             return same.clone();
         }
-        self.each_as(frame, at, op_name(op), which, both, Some(dtype))
+        let result = self.each_as(frame, at, op_name(op), which, both, Some(dtype));
+        if let (Value::Scalar(number), false) = (&result, self.of_branches.is_empty())
+            && let Some(reason) = both.iter().find_map(|value| self.of_branch(value))
+        {
+            self.of_branches.insert(number.id, reason);
+        }
+        result
+    }
+
+    /// Why it is not known which constant a number is, where a branch that is not known decides.
+    fn of_branch(&self, number: &Value) -> Option<Reason> {
+        match number {
+            Value::Scalar(number) => self.of_branches.get(&number.id).cloned(),
+            _ => None,
+        }
+    }
+
+    /// What is not known because of the extents that are given for it.
+    pub(super) fn without_extents<'v>(&self, extents: impl IntoIterator<Item = &'v Value>, what: &str) -> Value {
+        let extents: Vec<&Value> = extents.into_iter().collect();
+        let parts = extents.iter().flat_map(|value| value.elements().unwrap_or(std::slice::from_ref(*value)));
+        match parts.into_iter().find_map(|part| self.of_branch(part)) {
+            Some(reason) => Value::Unknown(reason.of(what)),
+            None => unknown_for(extents, what),
+        }
     }
 
     /// Whether something is a number without a value, which a tensor may be combined with whatever it is.
@@ -188,9 +215,7 @@ impl Tracer<'_> {
                     CompareOp::Gt => "gt",
                     _ => "ge",
                 };
-                let both = [left.clone(), right.clone()];
-                self.check_common_type(frame, at, &both);
-                self.elementwise(frame, at, name, &both, Some(Dtype::named("int1")))
+                self.elementwise(frame, at, name, &[left.clone(), right.clone()], Some(Dtype::named("int1")))
             }
             _ => {
                 let equal = left.equals(right).filter(|_| left.is_plain() && right.is_plain());

@@ -225,16 +225,28 @@ impl Tracer<'_> {
     }
 
     /// Numbers of 8 bits with a point, and integers that have a name (`computation_type_impl`): what is written there takes the type of the other side.
-    pub(super) fn check_common_type(&mut self, frame: &Frame, at: ExprId, operands: &[Value]) {
-        let dtype_of = |value: &Value| match value {
+    /// `written`: the expressions of the operands, where these may be numbers that have a name.
+    pub(super) fn check_common_type(
+        &mut self,
+        frame: &Frame,
+        at: ExprId,
+        [one, other]: [&Value; 2],
+        written: Option<[ExprId; 2]>,
+    ) {
+        let dtype_of = |value: &Value, nth: usize| match value {
             Value::Tensor(Tensor { dtype, .. }) | Value::Scalar(Scalar { dtype, .. }) => Some(*dtype),
+            Value::Int(_) => {
+                written.filter(|all| self.is_held(frame, all[nth], value)).map(|_| self.number_type(value))
+            }
             _ => None,
         };
-        let types: Vec<Dtype> = operands.iter().filter_map(dtype_of).collect();
-        let ([one, other], true) = (types.as_slice(), self.floats.is_empty() && !self.takes_numbers) else { return };
+        let (Some(one), Some(other)) = (dtype_of(one, 0), dtype_of(other, 1)) else { return };
+        if !self.floats.is_empty() || self.takes_numbers {
+            return;
+        }
         let (float, integer) = if one.is_floating() { (one, other) } else { (other, one) };
         let is_integer = !integer.is_floating() && !integer.is_pointer();
-        let is_known = ![Dtype::ANY, Dtype::UNTYPED].contains(integer);
+        let is_known = ![Dtype::ANY, Dtype::UNTYPED].contains(&integer);
         self.demand(frame, at, !(float.name.starts_with("float8") && is_integer && is_known), || {
             format!("`{float}` and `{integer}` have no type in common; cast one of them with `.to(…)`")
         });

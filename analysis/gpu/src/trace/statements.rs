@@ -278,6 +278,18 @@ impl Tracer<'_> {
             if are_known {
                 self.depends_on(&name, &ids, condition);
             }
+            let chosen = || match condition {
+                Value::Unknown(reason) if are_known => {
+                    Some(reason.clone().of(&format!("`{name}` differs between the branches of an `if`")))
+                }
+                _ => None,
+            };
+            for ((&id, (one, _)), (two, _)) in ids.iter().zip(&leaves_one).zip(&leaves_two) {
+                let before = [one, two].into_iter().find_map(|of| self.of_branches.get(of).cloned());
+                if let Some(reason) = before.or_else(chosen) {
+                    self.of_branches.insert(id, reason);
+                }
+            }
             frame.names.insert(name, one.with_leaves(&mut ids.into_iter()));
         }
         let otherwise = self.close(frame, at, yields_otherwise.clone());
