@@ -157,6 +157,8 @@ await test("the keyboard gets the same, and a screen reader hears it", async () 
   await page.locator("#source .cm-line", { hasText: "pl.exp(gate)" }).click({ position: { x: 80, y: 8 } });
   // Where the mouse rests there would be a hover, too.
   await page.mouse.move(10, 300);
+  // What was typed before is read out when the typing pauses, after whatever is said meanwhile.
+  await until(async () => /^1 error/.test(await page.locator("#spoken").textContent()), "the verdict");
   await page.keyboard.press("Control+k");
   await page.keyboard.press("Control+i");
   await until(async () => /squashed[\s\S]*0x20000/.test(await page.locator("#spoken").textContent()), "the words");
