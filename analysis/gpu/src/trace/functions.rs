@@ -350,11 +350,11 @@ impl Tracer<'_> {
             "is_hip_cdna3" => is_amd && hardware.capability == 942,
             "is_hip_cdna4" => is_amd && hardware.capability == 950,
             _ => {
-                let number = |place: usize, name: &str| args.get(place, name).map(Value::int);
-                let (Some(Some(major)), minor) = (number(0, "major"), number(1, "minor").unwrap_or(Some(0))) else {
+                let major = args.get(0, "major").and_then(Value::int);
+                let minor = args.get(1, "minor").map_or(Some(0), Value::int);
+                let (Some(major), Some(minor)) = (major, minor) else {
                     return unknown("a capability of the device that is not known");
                 };
-                let Some(minor) = minor else { return unknown("a capability of the device that is not known") };
                 !is_amd && i64::from(hardware.capability) >= major * 10 + minor
             }
         })

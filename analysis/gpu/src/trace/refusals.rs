@@ -233,6 +233,14 @@ impl Tracer<'_> {
         [one, other]: [&Value; 2],
         written: Option<[ExprId; 2]>,
     ) {
+        let is_float8 = |dtype: Dtype| dtype.name.starts_with("float8");
+        let is_one = |value: &Value| match value {
+            Value::Tensor(Tensor { dtype, .. }) | Value::Scalar(Scalar { dtype, .. }) => is_float8(*dtype),
+            _ => false,
+        };
+        if !is_one(one) && !is_one(other) {
+            return;
+        }
         let dtype_of = |value: &Value, nth: usize| match value {
             Value::Tensor(Tensor { dtype, .. }) | Value::Scalar(Scalar { dtype, .. }) => Some(*dtype),
             Value::Int(_) => {
@@ -247,7 +255,7 @@ impl Tracer<'_> {
         let (float, integer) = if one.is_floating() { (one, other) } else { (other, one) };
         let is_integer = !integer.is_floating() && !integer.is_pointer();
         let is_known = ![Dtype::ANY, Dtype::UNTYPED].contains(&integer);
-        self.demand(frame, at, !(float.name.starts_with("float8") && is_integer && is_known), || {
+        self.demand(frame, at, !(is_float8(float) && is_integer && is_known), || {
             format!("`{float}` and `{integer}` have no type in common; cast one of them with `.to(…)`")
         });
     }

@@ -78,9 +78,8 @@ impl NewestEdits {
         let Some(late) = edits.iter().position(|newer| newer.from < to && to < newer.to) else {
             if to <= from {
                 edits.clear(); // these versions tell no order
-            } else if edits.len() == MOST_EDITS {
-                edits.pop_front();
             }
+            edits.drain(..(edits.len() + 1).saturating_sub(MOST_EDITS));
             edits.push_back(NumberedEdit { from, to, before: document.clone(), changes: changes.clone() });
             answers::apply_changes(document, changes, encoding, follow);
             return false;
@@ -105,5 +104,30 @@ pub(crate) type Documents = HashMap<Uri, OpenDocument>;
 pub(crate) fn settle(document: &mut Document) {
     if catch_unwind(AssertUnwindSafe(|| document.settle())).is_err() {
         *document = Document::new(&document.text());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tower_lsp::ls_types::{Position, Range};
+
+    use super::*;
+
+    #[test]
+    fn edits_that_are_always_late_are_kept_no_longer() {
+        let (mut edits, mut document) = (NewestEdits::default(), Document::new(""));
+        let mut known = 0;
+        for version in 1..=100 {
+            // Of each two the second one comes first.
+            let to = if version % 2 == 0 { version - 1 } else { version + 1 };
+            let at = Position::new(0, to as u32 - 1);
+            let text = char::from(b'a' + (to % 26) as u8).to_string();
+            let change = TextDocumentContentChangeEvent { range: Some(Range::new(at, at)), range_length: None, text };
+            let is_late = edits.apply(&mut document, (known, to), vec![change], PositionEncoding::Utf16, |_, _| {});
+            assert_eq!(is_late, version % 2 == 0);
+            known = known.max(to);
+        }
+        assert_eq!(document.text(), (1..=100).map(|at| char::from(b'a' + (at % 26) as u8)).collect::<String>());
+        assert!(edits.0.len() <= MOST_EDITS + 1);
     }
 }
