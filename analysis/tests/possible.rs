@@ -692,3 +692,139 @@ def go(q, k_, v):
         "#]],
     );
 }
+
+const TURNED: &str = "@triton.jit
+def turned(x, y, A: tl.constexpr, B: tl.constexpr):
+    at = tl.arange(0, A)[:, None] * B + tl.arange(0, B)[None, :]
+    tl.store(y + at, tl.trans(tl.trans(tl.load(x + at)) + 1.0))
+
+
+";
+
+#[test]
+fn an_axis_is_as_long_wherever_it_is_read() {
+    check(
+        &format!(
+            "{TURNED}def go(x, y):
+    rows, width = x.shape
+    if width > 64:
+        raise ValueError(\"too wide\")
+    turned[(rows,)](x, y, A=triton.next_power_of_2(width), B=triton.next_power_of_2(max(width, 16)))
+"
+        ),
+        expect![[r#"
+            turned
+              A= B= | 0..32768 fits
+              possible A=1 B=16 | 0..128 fits
+              possible A=2 B=16 | 0..256 fits
+              possible A=4 B=16 | 0..512 fits
+              possible A=8 B=16 | 0..1024 fits
+              possible A=16 B=16 | 0..2048 fits
+              possible A=32 B=32 | 0..8192 fits
+              possible A=64 B=64 | 0..32768 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}
+
+#[test]
+fn an_assertion_leaves_some_lengths() {
+    check(
+        &format!(
+            "{TURNED}def go(x, y):
+    width = x.shape[-1]
+    assert width in {{32, 64, 128}}
+    turned[(1,)](x, y, A=width, B=32 if width >= 64 else 64)
+"
+        ),
+        expect![[r#"
+            turned
+              A= B= | 0..32768 fits
+              possible A=32 B=64 | 0..16384 fits
+              possible A=64 B=32 | 0..16384 fits
+              possible A=128 B=32 | 0..32768 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}
+
+#[test]
+fn a_table_of_cases_gives_its_rows() {
+    check(
+        &format!(
+            "{TURNED}def settings(n: int):
+    if n >= 4096:
+        return 32, 128, 8
+    if 1024 <= n and n != 2048:
+        return 32, 64, 4
+    return 16, 64, 2
+
+
+def go(x, y):
+    rows, columns, warps = settings(x.size(1))
+    turned[(1,)](x, y, A=rows, B=columns, num_warps=warps)
+"
+        ),
+        expect![[r#"
+            turned
+              A= B= num_warps= | 0..32768 fits
+              possible A=16 B=64 num_warps=2 | 0..8192 fits
+              possible A=32 B=64 num_warps=4 | 0..16384 fits
+              possible A=32 B=128 num_warps=8 | 0..32768 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}
+
+#[test]
+fn a_key_that_is_not_known_may_be_each_or_none() {
+    check(
+        &format!(
+            "{TURNED}def go(x, y, blocks: int):
+    width = x.shape[1]
+    turned[(1,)](x, y, A={{64: 32}}.get(width, 16), B=min(32, triton.next_power_of_2(blocks)))
+"
+        ),
+        expect![[r#"
+            turned
+              A= B= | 0..8192 fits
+              possible A=16 B=1 | 0..128 fits
+              possible A=16 B=2 | 0..256 fits
+              possible A=16 B=4 | 0..512 fits
+              possible A=16 B=8 | 0..1024 fits
+              possible A=16 B=16 | 0..2048 fits
+              possible A=16 B=32 | 0..4096 fits
+              possible A=32 B=1 | 0..256 fits
+              … 1 more
+              possible A=32 B=4 | 0..1024 fits
+              possible A=32 B=8 | 0..2048 fits
+              possible A=32 B=16 | 0..4096 fits
+              possible A=32 B=32 | 0..8192 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}
+
+#[test]
+fn a_loop_ends_in_some_cases_earlier() {
+    check(
+        &format!(
+            "{TURNED}def go(x, y):
+    width = x.shape[1]
+    block = 128
+    while block > width and block > 16:
+        block //= 2
+    turned[(1,)](x, y, A=16, B=block)
+"
+        ),
+        expect![[r#"
+            turned
+              B= | 0..16384 fits
+              possible B=32 | 0..4096 fits
+              possible B=64 | 0..8192 fits
+              possible B=128 | 0..16384 fits
+              possible B=16 | 0..2048 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tilefit_python::eval::{Argument, Constant, Imports, lifted};
+use tilefit_python::eval::{Argument, Constant, Imports, OneOf, lifted};
 use tilefit_python::finding::Reason;
 use tilefit_python::torch::ElementType;
 
@@ -281,7 +281,22 @@ fn integer(argument: Option<&Argument>) -> Result<i64, Constant> {
     }
 }
 
+/// Greater numbers are not rounded up to a power of two.
+const MOST_ROUNDED: i64 = 1 << 40;
+
+/// The least and the greatest that a number may be of which no more is known.
+fn open_number(argument: Option<&Argument>) -> Option<(i64, i64)> {
+    argument?.value.bounds().filter(|(least, most)| least < most)
+}
+
 fn cdiv(arguments: &[Argument]) -> Constant {
+    if let (Some((least, most)), Ok(by)) = (open_number(arguments.first()), integer(arguments.get(1)))
+        && by > 0
+    {
+        let rounded = |number: i64| Some(number.checked_add(by - 1)?.div_euclid(by));
+        let bounds = rounded(least).zip(rounded(most));
+        return bounds.map_or_else(|| unknown("too large"), |(least, most)| Constant::between(least, most));
+    }
     let operands = integer(arguments.first()).and_then(|a| Ok((a, integer(arguments.get(1))?)));
     match operands {
         Ok((a, b)) if b > 0 => {
@@ -293,8 +308,13 @@ fn cdiv(arguments: &[Argument]) -> Constant {
 }
 
 fn next_power_of_2(arguments: &[Argument]) -> Constant {
+    if let Some((least, most @ 1..=MOST_ROUNDED)) = open_number(arguments.first()) {
+        // There are no blocks of nothing.
+        let power = |number: i64| (number.max(1) as u64).next_power_of_two().ilog2();
+        return OneOf::of((power(least)..=power(most)).map(|power| Constant::Int(1 << power)));
+    }
     match integer(arguments.first()) {
-        Ok(value) if (1..=1 << 40).contains(&value) => Constant::Int((value as u64).next_power_of_two() as i64),
+        Ok(value @ 1..=MOST_ROUNDED) => Constant::Int((value as u64).next_power_of_two() as i64),
         Ok(_) => unknown("the next power of two of something out of range"),
         Err(unknown) => unknown,
     }

@@ -776,10 +776,12 @@ impl Call {
                 let option = keyword.as_deref().unwrap_or_default();
                 if options.set(option, value) {
                     match value {
-                        Constant::OneOf(choice) => {
+                        Constant::OneOf(choice) if !choice.is_open() => {
                             _ = scenario.possible.insert(option.to_owned(), Some(choice.clone()))
                         }
-                        Constant::Unknown(_) => _ = scenario.possible.insert(option.to_owned(), None),
+                        Constant::Unknown(_) | Constant::OneOf(_) => {
+                            _ = scenario.possible.insert(option.to_owned(), None)
+                        }
                         _ => {}
                     }
                 }
@@ -806,6 +808,7 @@ impl Call {
             let multiples = divisible.iter().filter(|(_, is_multiple)| **is_multiple == Some(true));
             scenario.divisible = Some(multiples.map(|(name, _)| (*name).to_owned()).collect());
         }
+        OneOf::number_anew(scenario.possible.values_mut().flatten());
         scenario.with_options(options)
     }
 

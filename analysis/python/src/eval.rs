@@ -44,6 +44,8 @@ pub use standalone::{Call, Language, Standalone};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Constant {
     Int(i64),
+    /// A number between these two, both included. Only among the values of [`OneOf`].
+    Between(i64, i64),
     Float(FloatBits),
     Bool(bool),
     Str(String),
@@ -315,7 +317,14 @@ impl Evaluator<'_> {
         if self.depth >= DEEPEST {
             return unknown("the expression is nested too deeply");
         }
-        let value = Evaluator { depth: self.depth + 1, ..*self }.value_within(expr);
+        let inner = Evaluator { depth: self.depth + 1, ..*self };
+        let value = match inner.value_within(expr) {
+            Constant::Unknown(reason) if is_extent(self.ast, expr) => match self.scope.decision() {
+                Some(decision) => OneOf::extent(decision),
+                None => Constant::Unknown(reason),
+            },
+            value => value,
+        };
         self.count(made_at(self.ast.expr(expr), &value));
         if self.work.get() > MOST_WORK {
             return unknown("the expression takes too long to compute");
@@ -365,7 +374,7 @@ impl Evaluator<'_> {
             Expr::Bool2 { op, left, right } => {
                 let left = self.value(*left);
                 match (op, truth(&left)) {
-                    (_, None) => left,
+                    (_, None) => self.both_or_one(*op, left, || self.value(*right)),
                     (BoolOp::And, Some(false)) | (BoolOp::Or, Some(true)) => left,
                     _ => self.value(*right),
                 }
@@ -425,6 +434,19 @@ impl Evaluator<'_> {
         }
     }
 
+    /// `left and right`, `left or right`, where it is not known whether `left` holds.
+    fn both_or_one(&self, op: BoolOp, left: Constant, right: impl FnOnce() -> Constant) -> Constant {
+        let Some((by, [holds, fails])) = split(&left) else { return open_truth(left) };
+        let right = match right() {
+            Constant::Unknown(_) => either_way(),
+            right => right,
+        };
+        let (decided, open) = if op == BoolOp::And { (&fails, &holds) } else { (&holds, &fails) };
+        let decided = (&choice::narrowed(&left, by, decided), decided.as_slice());
+        let open = (&choice::narrowed(&right, by, open), open.as_slice());
+        choice::joined(decided, open, by).unwrap_or_else(|| unknown("depends on a condition that is not known"))
+    }
+
     /// `then if condition else otherwise`, where the condition is not known.
     fn either(&self, condition: Constant, then: ExprId, otherwise: ExprId) -> Constant {
         let takes_all = self.scope.takes_all();
@@ -478,8 +500,10 @@ impl Evaluator<'_> {
     fn dictionary(&self, pairs: impl Iterator<Item = (Constant, Constant)>) -> Constant {
         let mut entries: Vec<(Constant, Constant)> = Vec::new();
         for (key, value) in pairs {
-            if let Constant::Unknown(reason) = key {
-                return Constant::Unknown(reason);
+            match key {
+                Constant::Unknown(reason) => return Constant::Unknown(reason),
+                Constant::OneOf(_) => return unknown("a dictionary with a key that is not known"),
+                _ => {}
             }
             if let Err(reason) = entries::put(&mut entries, key, value) {
                 return Constant::Unknown(reason);
@@ -674,7 +698,7 @@ impl Evaluator<'_> {
                 lifted(&values, &known).filter(|_| is_builtin(name)).or_else(|| builtin(name, &values))
             }) {
                 Ok(Some(value)) => value,
-                Err(reason) if is_builtin(name) => Constant::Unknown(reason),
+                Err(reason) if is_builtin(name) => self.bounded(name, args).unwrap_or(Constant::Unknown(reason)),
                 Ok(None) | Err(_) => functions::call(self, name, args),
             },
             ["os", "getenv"] | ["os", "environ", "get"] => self.environment(args),
@@ -710,6 +734,19 @@ impl Evaluator<'_> {
                 }
             },
         }
+    }
+
+    /// `min(16, number)`, `max(16, number)` of a number that is not known.
+    fn bounded(&self, function: &str, args: &[Arg]) -> Option<Constant> {
+        let is_plain = args.len() > 1 && args.iter().all(|arg| arg.keyword.is_none());
+        let is_it = matches!(function, "min" | "max") && is_plain && self.scope.decision().is_some();
+        let known = |arg: &Arg| match self.value(arg.value) {
+            Constant::Int(number) => Some(number),
+            _ => None,
+        };
+        let known = args.iter().filter(|_| is_it).filter_map(known);
+        let number = if function == "min" { known.min() } else { known.max() }?;
+        Some(OneOf::bounded(self.scope.decision()?, function, number))
     }
 
     fn arguments(&self, args: &[Arg]) -> Vec<Argument> {
@@ -752,7 +789,9 @@ impl Evaluator<'_> {
     /// `TABLE[key](args)`: of a key that is not known it may be any of the functions.
     fn call_out_of_table(&self, table: ExprId, key: ExprId, args: &[Arg]) -> Constant {
         let functions = match (self.value(table), self.value(key)) {
-            (Constant::Dict(pairs), Constant::Unknown(_)) => pairs.into_iter().map(|(_, value)| value).collect(),
+            (Constant::Dict(pairs), Constant::Unknown(_) | Constant::OneOf(_)) => {
+                pairs.into_iter().map(|(_, value)| value).collect()
+            }
             (Constant::Dict(pairs), key) => entries::entry(&pairs, &key).into_iter().collect::<Vec<_>>(),
             _ => Vec::new(),
         };
@@ -832,8 +871,7 @@ impl Evaluator<'_> {
             Constant::Dict(pairs) => {
                 let key = self.value(index);
                 self.count(pairs.len());
-                let entry = pairs.iter().find(|(candidate, _)| *candidate == key);
-                return entry.map_or_else(|| unknown("the key is not in the dictionary"), |(_, value)| value.clone());
+                return entries::found(pairs, &key, || unknown("the key is not in the dictionary"));
             }
             _ => return unknown("indexes a value that is not a list or tuple"),
         };
@@ -867,37 +905,55 @@ impl Evaluator<'_> {
 
     fn compare(&self, left: ExprId, rest: &[(CompareOp, ExprId)]) -> Constant {
         let mut left = self.value(left);
+        let mut all = Constant::Bool(true);
         for (op, right) in rest {
             let right = self.value(*right);
             self.count(right.weight());
-            let compared = |values: &[Constant]| match compare(*op, &values[0], &values[1]) {
-                Some(holds) => Constant::Bool(holds),
-                None => unknown("compares unlike values"),
+            let holds = self.compare_two(*op, &left, &right);
+            all = match truth(&all) {
+                Some(true) => holds,
+                _ => self.both_or_one(BoolOp::And, all, || holds),
             };
-            if let ([_], Some(lifted)) = (rest, lifted(&[left.clone(), right.clone()], &compared)) {
-                return lifted;
-            }
-            match compare(*op, &left, &right) {
-                Some(true) => {}
-                Some(false) => return Constant::Bool(false),
-                // Whatever it is, that it is `None` holds or does not.
-                None if matches!(op, CompareOp::Is | CompareOp::IsNot) && self.scope.decision().is_some() => {
-                    return OneOf::of([Constant::Bool(true), Constant::Bool(false)]);
-                }
-                None => {
-                    let reason = [left, right].into_iter().find_map(|side| match side {
-                        Constant::Unknown(reason) => Some(reason),
-                        _ => None,
-                    });
-                    return Constant::Unknown(
-                        reason.unwrap_or_else(|| Reason::new("compares values of different types")),
-                    );
-                }
+            if truth(&all) == Some(false) || matches!(all, Constant::Unknown(_)) {
+                return all;
             }
             left = right;
         }
-        Constant::Bool(true)
+        all
     }
+
+    fn compare_two(&self, op: CompareOp, left: &Constant, right: &Constant) -> Constant {
+        let compared = |values: &[Constant]| match compare(op, &values[0], &values[1]) {
+            Some(holds) => Constant::Bool(holds),
+            None if values.iter().any(|value| matches!(value, Constant::Between(..))) => either_way(),
+            None => unknown("compares unlike values"),
+        };
+        if let Some(lifted) = lifted(&[left.clone(), right.clone()], &compared) {
+            return lifted;
+        }
+        match compare(op, left, right) {
+            Some(holds) => Constant::Bool(holds),
+            // Whatever it is, that it is `None` holds or does not.
+            None if matches!(op, CompareOp::Is | CompareOp::IsNot) && self.scope.decision().is_some() => either_way(),
+            None => match [left, right].into_iter().find(|side| matches!(side, Constant::Unknown(_))) {
+                Some(side) => side.clone(),
+                None => unknown("compares values of different types"),
+            },
+        }
+    }
+}
+
+/// What does not say of which truth value it is the value of `a and b` or `a or b` alone.
+fn open_truth(value: Constant) -> Constant {
+    match value {
+        Constant::Unknown(_) => value,
+        _ => unknown("depends on a condition that is not known"),
+    }
+}
+
+/// What holds or does not.
+fn either_way() -> Constant {
+    OneOf::of([Constant::Bool(true), Constant::Bool(false)])
 }
 
 /// What decides a condition, and the cases in which it may hold and may fail; `None` where it is not decided by one thing.
@@ -911,6 +967,32 @@ fn split(condition: &Constant) -> Option<(u32, [Vec<u32>; 2])> {
         }
     }
     Some((choice.by?, [holds, fails]))
+}
+
+/// `tensor.shape`, `tensor.size()`
+fn is_shape(ast: &Ast, expr: &Expr) -> bool {
+    match expr {
+        Expr::Attribute { name, .. } => name == "shape",
+        Expr::Call { func, args } => {
+            args.is_empty() && matches!(ast.expr(*func), Expr::Attribute { name, .. } if name == "size")
+        }
+        _ => false,
+    }
+}
+
+/// `tensor.shape[0]`, `tensor.size(0)`, `tensor.numel()`
+fn is_extent(ast: &Ast, expr: ExprId) -> bool {
+    match ast.expr(expr) {
+        Expr::Subscript { value, index } => {
+            is_shape(ast, ast.expr(*value)) && !matches!(ast.expr(*index), Expr::Slice { .. })
+        }
+        Expr::Call { func, args } => match (ast.expr(*func), args.len()) {
+            (Expr::Attribute { name, .. }, 0) => name == "numel" || name == "nelement",
+            (Expr::Attribute { name, .. }, 1) => name == "size",
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// How many values an expression made: a name, or a part of something, gives what there is.

@@ -175,7 +175,7 @@ fn on_devices<'db>(
     devices.extend(config(db).devices.iter().copied().filter(|&device| device != own));
     let of_device = |device: Arch| match scenarios_on(db, unit, device).as_slice() {
         [] => vec![Scenario::default()],
-        scenarios => scenarios.iter().cloned().map(numbered_anew).collect(),
+        scenarios => scenarios.to_vec(),
     };
     // Host code may launch something else on each device.
     let mut rows: Vec<Scenario> = of_device(own);
@@ -220,16 +220,6 @@ fn on_devices<'db>(
         Configuration { scenario, cells, is_launched, ways }
     });
     Arc::new(Configurations { devices, rows: rows.collect(), selected })
-}
-
-/// What decides its values by numbers of its own: host code that runs on another device meets more or fewer things that decide.
-fn numbered_anew(mut scenario: Scenario) -> Scenario {
-    let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
-    for by in scenario.possible.values_mut().flatten().filter_map(|choice| choice.by.as_mut()) {
-        let next = numbers.len() as u32;
-        *by = *numbers.entry(*by).or_insert(next);
-    }
-    scenario
 }
 
 fn is_same_way(one: &Scenario, other: &Scenario) -> bool {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tilefit_gpu::possible::{Range, ranges};
 use tilefit_gpu::scenario::{OPTIONS, Scenario};
 use tilefit_gpu::trace::Dialect;
-use tilefit_python::eval::Constant;
+use tilefit_python::eval::{Constant, OneOf};
 use tilefit_python::finding::{Example, Reason};
 use tilefit_python::work::Limits;
 
@@ -385,7 +385,11 @@ impl<'a, 'db> Estimating<'a, 'db> {
     /// What may be given for a parameter; `None` where that may be anything.
     fn values(&self, scenario: &Scenario, name: &str, traced: &TracedKernel) -> Option<Vec<Vec<(String, Constant)>>> {
         if let Some(values) = self.left_by_the_host(scenario, name) {
-            return Some(if self.sample.is_some() { usual_extents(name, values) } else { values });
+            return Some(match self.sample {
+                None => values,
+                Some(Sample::Usual) => among(&Range::Extent.usual(), name, values),
+                Some(Sample::Small) => among(&Range::Extent.small(), name, values),
+            });
         }
         if let Some(range) = self.ranges.get(name) {
             return Some(self.each_of(name, range));
@@ -409,19 +413,23 @@ impl<'a, 'db> Estimating<'a, 'db> {
 
     /// The few values that host code leaves for a parameter or an option, each with what is decided along with it.
     fn left_by_the_host(&self, scenario: &Scenario, name: &str) -> Option<Vec<Vec<(String, Constant)>>> {
-        let choice = scenario.possible.get(name)?.as_ref()?;
-        let together: Vec<_> = scenario
-            .possible
-            .iter()
-            .filter_map(|(other, it)| Some((other, it.as_ref()?)))
-            .filter(|(other, it)| *other == name || it.by.is_some() && it.by == choice.by)
-            .collect();
+        let left = |name: &String, choice: &Option<OneOf>| {
+            let choice = choice.as_ref()?;
+            // How long an axis is says which block it fills, and nothing else that can be counted.
+            let is_told = !choice.is_open() || self.ranges.get(name) == Some(&Range::Extent);
+            is_told.then(|| choice.blocks())
+        };
+        let choices: BTreeMap<&String, OneOf> =
+            scenario.possible.iter().filter_map(|(name, choice)| Some((name, left(name, choice)?))).collect();
+        let choice = choices.iter().find(|(other, _)| **other == name)?.1;
+        let together: Vec<_> =
+            choices.iter().filter(|(other, it)| **other == name || it.by.is_some() && it.by == choice.by).collect();
         let mut found: Vec<Vec<(String, Constant)>> = Vec::new();
         for case in choice.distinct_cases() {
             let mut ways: Vec<Vec<(String, Constant)>> = vec![Vec::new()];
             for (name, it) in &together {
                 let longer = |way: &Vec<(String, Constant)>, value: &Constant| {
-                    way.iter().cloned().chain([((*name).clone(), value.clone())]).collect()
+                    way.iter().cloned().chain([((**name).clone(), value.clone())]).collect()
                 };
                 ways = ways.iter().flat_map(|way| it.within(case).map(|value| longer(way, value))).collect();
             }
@@ -455,11 +463,10 @@ fn numbers(name: &str, values: &[i64]) -> Vec<Vec<(String, Constant)>> {
     values.iter().map(|&value| vec![(name.to_owned(), Constant::Int(value))]).collect()
 }
 
-/// Ways in which a number is as large as extents mostly are, where there are any.
-fn usual_extents(name: &str, ways: Vec<Vec<(String, Constant)>>) -> Vec<Vec<(String, Constant)>> {
-    let usual = Range::Extent.usual();
-    let is_usual = |way: &Vec<(String, Constant)>| way.iter().any(|(it, value)| it == name && usual.contains(value));
-    let (kept, others): (Vec<_>, Vec<_>) = ways.into_iter().partition(is_usual);
+/// The ways in which a parameter is one of some values; all where it is in none.
+fn among(wanted: &[Constant], name: &str, ways: Vec<Vec<(String, Constant)>>) -> Vec<Vec<(String, Constant)>> {
+    let is_among = |way: &Vec<(String, Constant)>| way.iter().any(|(it, value)| it == name && wanted.contains(value));
+    let (kept, others): (Vec<_>, Vec<_>) = ways.into_iter().partition(is_among);
     if kept.is_empty() { others } else { kept }
 }
 

@@ -71,7 +71,7 @@ fn with_examples<'db>(
         if !is_constexpr || is_told {
             continue;
         }
-        let of_host = scenario.possible.get(name).and_then(|choice| choice.as_ref());
+        let of_host = scenario.possible.get(name).and_then(|choice| choice.as_ref()).filter(|choice| !choice.is_open());
         let of_host = of_host.map(|choice| choice.values().cloned().collect::<Vec<_>>());
         let values = of_host.or_else(|| Some(ranges.get(name)?.values())).unwrap_or_default();
         // One that is neither the least nor the greatest.

@@ -4,13 +4,14 @@ use std::cmp::Ordering;
 
 use tilefit_syntax::ast::{BinaryOp, CompareOp, FloatBits, UnaryOp};
 
-use super::{Constant, LONGEST, MOST_WORK, Parts, Weighed, lifted, unknown};
+use super::{Constant, LONGEST, MOST_WORK, Parts, Weighed, either_way, lifted, unknown};
 
 /// Python's truth value, where it is known.
 pub fn truth(value: &Constant) -> Option<bool> {
     match value {
         Constant::Bool(value) => Some(*value),
         Constant::Int(value) => Some(*value != 0),
+        Constant::Between(least, most) => (*least > 0 || *most < 0).then_some(true),
         Constant::Float(value) => Some(value.get() != 0.0),
         Constant::Str(value) => Some(!value.is_empty()),
         Constant::None => Some(false),
@@ -47,7 +48,7 @@ pub(super) fn int(value: &Constant) -> Option<i64> {
 /// Whether a value is known, and all that it is made of.
 fn is_known(value: &Constant) -> bool {
     match value {
-        Constant::Unknown(_) | Constant::OneOf(_) => false,
+        Constant::Unknown(_) | Constant::OneOf(_) | Constant::Between(..) => false,
         Constant::Object(object) => object.is_known(),
         Constant::List(elements) | Constant::Tuple(elements) => elements.iter().all(is_known),
         Constant::Dict(pairs) => pairs.iter().all(|(key, value)| is_known(key) && is_known(value)),
@@ -56,6 +57,11 @@ fn is_known(value: &Constant) -> bool {
 }
 
 pub(super) fn compare(op: CompareOp, left: &Constant, right: &Constant) -> Option<bool> {
+    if let (Some(left), Some(right)) = (left.bounds(), right.bounds())
+        && (left.0 < left.1 || right.0 < right.1)
+    {
+        return compare_bounds(op, left, right);
+    }
     // A part that is not known does not hide one that is there.
     let in_parts = matches!(op, CompareOp::In | CompareOp::NotIn) && !matches!(right, Constant::Unknown(_));
     if !is_known(left) || !in_parts && !is_known(right) {
@@ -88,6 +94,56 @@ pub(super) fn compare(op: CompareOp, left: &Constant, right: &Constant) -> Optio
     })
 }
 
+impl Constant {
+    /// A number from one to the other.
+    pub fn between(least: i64, most: i64) -> Constant {
+        if least == most { Constant::Int(least) } else { Constant::Between(least, most) }
+    }
+
+    /// The least and the greatest that an integer may be.
+    pub fn bounds(&self) -> Option<(i64, i64)> {
+        match self {
+            Constant::Between(least, most) => Some((*least, *most)),
+            value => int(value).map(|value| (value, value)),
+        }
+    }
+}
+
+fn compare_bounds(op: CompareOp, left: (i64, i64), right: (i64, i64)) -> Option<bool> {
+    let always_or_never = |always: bool, never: bool| (always || never).then_some(always);
+    let are_apart = left.1 < right.0 || right.1 < left.0;
+    match op {
+        CompareOp::Lt => always_or_never(left.1 < right.0, left.0 >= right.1),
+        CompareOp::Le => always_or_never(left.1 <= right.0, left.0 > right.1),
+        CompareOp::Gt => always_or_never(left.0 > right.1, left.1 <= right.0),
+        CompareOp::Ge => always_or_never(left.0 >= right.1, left.1 < right.0),
+        CompareOp::Eq => are_apart.then_some(false),
+        CompareOp::Ne => are_apart.then_some(true),
+        CompareOp::Is | CompareOp::IsNot | CompareOp::In | CompareOp::NotIn => None,
+    }
+}
+
+/// Of integers of which the least and the greatest are known.
+fn binary_of_bounds(op: BinaryOp, left: (i64, i64), right: (i64, i64)) -> Option<Constant> {
+    if let (BinaryOp::Mod, (by @ 1.., most)) = (op, right)
+        && by == most
+    {
+        return Some(Constant::between(0, by - 1));
+    }
+    // Each of these rises, or falls, with either side, so that its ends are at theirs.
+    let is_monotone = match op {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => true,
+        BinaryOp::FloorDiv => right.0 > 0 || right.1 < 0,
+        _ => false,
+    };
+    if !is_monotone {
+        return None;
+    }
+    let ends = [(left.0, right.0), (left.0, right.1), (left.1, right.0), (left.1, right.1)];
+    let ends: Vec<i64> = ends.into_iter().map(|(left, right)| integers(op, left, right)).collect::<Option<_>>()?;
+    Some(Constant::between(*ends.iter().min()?, *ends.iter().max()?))
+}
+
 /// Whether one of them equals `wanted`; not known where one is not known and none does.
 fn contains<'c>(elements: impl Iterator<Item = &'c Constant>, wanted: &Constant) -> Option<bool> {
     let mut all_known = true;
@@ -105,10 +161,21 @@ pub(super) fn unary(op: UnaryOp, operand: Constant) -> Constant {
     match (op, &operand) {
         (_, Constant::Unknown(_)) => operand,
         (UnaryOp::Not, _) => {
-            truth(&operand).map_or_else(|| unknown("negates an unknown value"), |b| Constant::Bool(!b))
+            let open = || {
+                if matches!(operand, Constant::Between(..)) {
+                    either_way()
+                } else {
+                    unknown("negates an unknown value")
+                }
+            };
+            truth(&operand).map_or_else(open, |b| Constant::Bool(!b))
         }
         (UnaryOp::Neg, Constant::Float(value)) => Constant::Float(FloatBits::new(-value.get())),
-        (UnaryOp::Pos, Constant::Float(_)) => operand,
+        (UnaryOp::Pos, Constant::Float(_) | Constant::Between(..)) => operand,
+        (UnaryOp::Neg, Constant::Between(least, most)) => match (most.checked_neg(), least.checked_neg()) {
+            (Some(least), Some(most)) => Constant::between(least, most),
+            _ => unknown("an operator on a number that is not known"),
+        },
         (op, operand) => {
             let result = int(operand).and_then(|value| match op {
                 UnaryOp::Neg => value.checked_neg(),
@@ -132,6 +199,10 @@ pub(super) fn binary(op: BinaryOp, left: Constant, right: Constant) -> Constant 
     };
     if let Some(result) = of_object(&left).or_else(|| of_object(&right)) {
         return result;
+    }
+    if matches!(left, Constant::Between(..)) || matches!(right, Constant::Between(..)) {
+        let of_bounds = || binary_of_bounds(op, left.bounds()?, right.bounds()?);
+        return of_bounds().unwrap_or_else(|| unknown("an operator on a number that is not known"));
     }
     match (left, right) {
         (Constant::Unknown(reason), _) | (_, Constant::Unknown(reason)) => Constant::Unknown(reason),

@@ -72,6 +72,7 @@ pub(super) fn builtin(name: &str, values: &[Constant]) -> Option<Constant> {
         ("abs", [Constant::Float(value)]) => Some(Constant::Float(FloatBits::new(value.get().abs()))),
         ("abs", [value]) => int(value).and_then(i64::checked_abs).map(Constant::Int),
         ("int", [Constant::Float(value)]) => whole(value.get().trunc()),
+        ("int", [Constant::Between(least, most)]) => Some(Constant::Between(*least, *most)),
         ("int", [value]) => int(value).map(Constant::Int),
         ("round", [Constant::Float(value)]) => whole(value.get().round_ties_even()),
         ("round", [value]) => int(value).map(Constant::Int),
@@ -90,6 +91,12 @@ fn whole(value: f64) -> Option<Constant> {
 
 fn extreme(name: &str, values: &[Constant]) -> Option<Constant> {
     let wanted = if name == "min" { Ordering::Less } else { Ordering::Greater };
+    if values.iter().any(|value| matches!(value, Constant::Between(..))) {
+        let all: Vec<(i64, i64)> = values.iter().map(Constant::bounds).collect::<Option<_>>()?;
+        let pick = |ends: &mut dyn Iterator<Item = i64>| if name == "min" { ends.min() } else { ends.max() };
+        let (least, most) = (pick(&mut all.iter().map(|it| it.0)), pick(&mut all.iter().map(|it| it.1)));
+        return Some(Constant::between(least?, most?));
+    }
     let mut values = values.iter();
     let mut best = values.next()?;
     number(best)?;

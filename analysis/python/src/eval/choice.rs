@@ -1,5 +1,7 @@
 //! Values of which it is known that they are one of a few: what host code makes of a number that only a launch knows.
 
+use rustc_hash::FxHashMap;
+
 use super::{Constant, unknown};
 
 /// One of some values, each of which is known.
@@ -23,10 +25,76 @@ impl OneOf {
         Constant::OneOf(OneOf { by: Some(by), cases: powers.collect() })
     }
 
+    /// How long an axis is of which nothing is known: a power of two, or between two of them. Blocks that fill it are told apart by that, and so is what
+    /// code asks of it, which mostly compares with a power of two.
+    pub fn extent(by: u32) -> Constant {
+        let cases = (0..).zip(OneOf::positive_numbers()).collect();
+        Constant::OneOf(OneOf { by: Some(by), cases })
+    }
+
+    /// The same of any number.
+    pub(super) fn number(by: u32) -> Constant {
+        let others = Constant::Between(-MOST_NUMBER, 0);
+        let cases = (0..).zip(OneOf::positive_numbers().chain([others])).collect();
+        Constant::OneOf(OneOf { by: Some(by), cases })
+    }
+
+    /// `min(number, …)`, `max(number, …)` of numbers of which others are not known at all.
+    pub(super) fn bounded(by: u32, function: &str, number: i64) -> Constant {
+        let (least, most) = if function == "min" { (-MOST_NUMBER, number) } else { (number, MOST_NUMBER) };
+        Constant::OneOf(OneOf { by: Some(by), cases: vec![(0, Constant::Between(least, most))] })
+    }
+
+    fn positive_numbers() -> impl Iterator<Item = Constant> {
+        let between = |power: u32| ((1_i64 << power) + 1, (2_i64 << power) - 1);
+        (0..=MOST_POWER).flat_map(move |power| {
+            let (least, most) = between(power);
+            let rest = (least <= most && power < MOST_POWER).then(|| Constant::between(least, most));
+            [Some(Constant::Int(1 << power)), rest].into_iter().flatten()
+        })
+    }
+
+    /// Whether some of its values are known no closer than between two numbers.
+    pub fn is_open(&self) -> bool {
+        self.values().any(is_open)
+    }
+
+    /// It, where it is one of some numbers.
+    pub(super) fn among(&self, numbers: &[Constant]) -> Option<Constant> {
+        let holds = |value: &Constant, number: &Constant| {
+            let ((least, most), (number, _)) = (value.bounds()?, number.bounds()?);
+            Some((least..=most).contains(&number))
+        };
+        let kept = self.cases.iter().flat_map(|(case, value)| {
+            numbers.iter().filter(|number| holds(value, number) == Some(true)).map(|number| (*case, number.clone()))
+        });
+        let kept: Vec<(u32, Constant)> = kept.collect();
+        if kept.is_empty() {
+            return None;
+        }
+        Some(match self.by {
+            Some(by) => OneOf::decided(by, kept),
+            None => OneOf::of(kept.into_iter().map(|(_, number)| number)),
+        })
+    }
+
+    /// What it may be as the extent of a block: a power of two.
+    pub fn blocks(&self) -> OneOf {
+        let powers = |value: &Constant| match value {
+            Constant::Between(least, most) => {
+                let powers = (0..=MOST_POWER).map(|power| 1 << power);
+                powers.filter(|power| (least..=most).contains(&power)).map(Constant::Int).collect()
+            }
+            value => vec![value.clone()],
+        };
+        let cases = self.cases.iter().flat_map(|(case, value)| powers(value).into_iter().map(|power| (*case, power)));
+        OneOf { by: self.by, cases: cases.collect() }
+    }
+
     /// One of some values; just that where there is one.
     pub fn of(values: impl IntoIterator<Item = Constant>) -> Constant {
         let mut distinct: Vec<Constant> = Vec::new();
-        for value in values {
+        for value in values.into_iter().flat_map(each_value) {
             if matches!(value, Constant::Unknown(_)) {
                 return value;
             }
@@ -39,7 +107,7 @@ impl OneOf {
         }
         match distinct.as_slice() {
             [] => unknown("it has no value"),
-            [only] => only.clone(),
+            [only] if !is_open(only) => only.clone(),
             _ => Constant::OneOf(OneOf { by: None, cases: (0..).zip(distinct).collect() }),
         }
     }
@@ -64,9 +132,19 @@ impl OneOf {
         Some(all)
     }
 
+    /// Gives the things that decide some choices numbers of their own, in order: those that host code meets depend on how it was reached.
+    pub fn number_anew<'c>(choices: impl Iterator<Item = &'c mut OneOf>) {
+        let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
+        for by in choices.filter_map(|choice| choice.by.as_mut()) {
+            let next = numbers.len() as u32;
+            *by = *numbers.entry(*by).or_insert(next);
+        }
+    }
+
     fn decided(by: u32, cases: impl IntoIterator<Item = (u32, Constant)>) -> Constant {
         let mut distinct: Vec<(u32, Constant)> = Vec::new();
-        for case in cases {
+        let each = |(case, value)| each_value(value).into_iter().map(move |value| (case, value));
+        for case in cases.into_iter().flat_map(each) {
             if matches!(case.1, Constant::Unknown(_)) {
                 return case.1;
             }
@@ -79,7 +157,7 @@ impl OneOf {
         }
         match distinct.as_slice() {
             [] => unknown("it has no value"),
-            [(_, first), rest @ ..] if rest.iter().all(|(_, value)| value == first) => first.clone(),
+            [(_, first), rest @ ..] if !is_open(first) && rest.iter().all(|(_, value)| value == first) => first.clone(),
             _ => Constant::OneOf(OneOf { by: Some(by), cases: distinct }),
         }
     }
@@ -100,6 +178,20 @@ impl OneOf {
 
 /// Of the tensors that there are, none has a longer axis.
 const MOST_POWER: u32 = 31;
+/// No number of a launch is greater.
+const MOST_NUMBER: i64 = 1 << 40;
+
+fn is_open(value: &Constant) -> bool {
+    matches!(value, Constant::Between(..))
+}
+
+/// The values that one may be.
+fn each_value(value: Constant) -> Vec<Constant> {
+    match value {
+        Constant::OneOf(choice) => choice.cases.into_iter().map(|(_, value)| value).collect(),
+        value => vec![value],
+    }
+}
 
 /// What a function of some values gives, which is one of some where they are; `None` where each of them is one value.
 pub fn lifted(values: &[Constant], function: &dyn Fn(&[Constant]) -> Constant) -> Option<Constant> {
@@ -109,6 +201,10 @@ pub fn lifted(values: &[Constant], function: &dyn Fn(&[Constant]) -> Constant) -
     let mut deciding = choices().filter_map(|choice| choice.by.map(|by| (by, choice)));
     let by = deciding.next().filter(|(by, _)| deciding.all(|(other, _)| other == *by)).map(|(by, _)| by);
     let Some(by) = by else {
+        // Of several open numbers there are too many ways.
+        if choices().filter(|choice| choice.is_open()).nth(1).is_some() {
+            return Some(unknown("it may have too many values"));
+        }
         let all = product(values, |value| choice(value).map_or_else(|| vec![value], |it| it.values().collect()));
         return Some(match all {
             Some(ways) => OneOf::of(ways.iter().map(|way| function(way))),
@@ -221,6 +317,7 @@ fn is_plain(value: &Constant) -> bool {
         value,
         Constant::Int(_)
             | Constant::Bool(_)
+            | Constant::Between(..)
             | Constant::Float(_)
             | Constant::Str(_)
             | Constant::None

@@ -1,11 +1,29 @@
 //! Entries of dictionaries.
 
-use super::{Constant, Parts};
+use tilefit_syntax::ast::CompareOp;
+
+use super::arithmetic::compare;
+use super::{Constant, OneOf, Parts, lifted};
 use crate::finding::Reason;
 
 /// The value of a key.
 pub(super) fn entry(pairs: &[(Constant, Constant)], key: &Constant) -> Option<Constant> {
     pairs.iter().find(|(candidate, _)| candidate == key).map(|(_, value)| value.clone())
+}
+
+/// The value of a key, which may be one of some; `missing` where there is none.
+pub(super) fn found(pairs: &[(Constant, Constant)], key: &Constant, missing: impl Fn() -> Constant) -> Constant {
+    let of_one = |key: &Constant| match key {
+        Constant::Between(..) => {
+            let may_be = |candidate: &Constant| compare(CompareOp::Eq, candidate, key) != Some(false);
+            let entries = pairs.iter().filter(|(candidate, _)| may_be(candidate)).map(|(_, value)| value.clone());
+            // Where nothing is put for a number that is missing, it is not.
+            let rest = Some(missing()).filter(|value| !matches!(value, Constant::Unknown(_)));
+            OneOf::of(entries.chain(rest))
+        }
+        key => entry(pairs, key).unwrap_or_else(&missing),
+    };
+    lifted(std::slice::from_ref(key), &|keys| of_one(&keys[0])).unwrap_or_else(|| of_one(key))
 }
 
 /// Entries of the largest dictionary that is built: keys are compared one by one.

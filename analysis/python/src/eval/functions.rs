@@ -10,7 +10,7 @@ use super::arithmetic::binary;
 use super::builtins::is_builtin;
 use super::{
     Argument, Constant, Evaluator, Scope, VALUES_A_CALL, Weighed, asks_for_program, choice, decorator_name, entries,
-    held, split, unknown,
+    held, is_shape, split, unknown,
 };
 use crate::finding::Reason;
 use crate::work;
@@ -19,6 +19,8 @@ use crate::work;
 const LONGEST_RUN: u32 = 20_000;
 /// Rounds of a `while` that are followed where statements may be passed over: one that waits for something has no end here.
 const MOST_ROUNDS: usize = 64;
+/// Of those that not all cases take.
+const MOST_OPEN_ROUNDS: usize = 16;
 /// Locals that are copied in the time of a step, and those that are passed on the way to one.
 const LOCALS_COPIED_A_STEP: u64 = 4;
 pub(super) const LOCALS_A_STEP: u64 = 64;
@@ -217,11 +219,20 @@ fn bound_arguments(evaluator: &Evaluator, function: &Function, arguments: &[Argu
         let value = match (given, param.default) {
             (Some(argument), _) => argument.value.clone(),
             (None, Some(default)) => evaluator.value(default),
-            (None, None) => unknown(format!("`{}` is a parameter", name(param))),
+            (None, None) => open_parameter(evaluator, param),
         };
         (name(param), value)
     });
     bound.collect()
+}
+
+/// What nothing says of a parameter.
+fn open_parameter(evaluator: &Evaluator, param: &Param) -> Constant {
+    let is_int = param.annotation.is_some_and(|annotation| evaluator.ast.name(annotation) == Some("int"));
+    match is_int.then(|| evaluator.scope.decision()).flatten() {
+        Some(decision) => choice::OneOf::number(decision),
+        None => unknown(format!("`{}` is a parameter", evaluator.ast.name(param.name).unwrap_or_default())),
+    }
 }
 
 /// The value of each parameter.
@@ -271,7 +282,9 @@ struct Run<'e> {
     /// Goes on after what is not known: only the calls are wanted.
     lenient: bool,
     /// What is returned under conditions that are not known.
-    returns: Vec<Constant>,
+    returns: Vec<Returned>,
+    /// Where one thing decides whether this place is reached: in which cases it is.
+    cases: Option<Cases>,
     /// Under such conditions, of the loop that runs.
     left: Left,
     /// Which lists the text of the part that runs hands on.
@@ -279,6 +292,28 @@ struct Run<'e> {
 }
 
 type Locals = Vec<(String, Constant)>;
+
+/// What decides something, and some of the cases.
+type Cases = (u32, Vec<u32>);
+
+struct Returned {
+    value: Constant,
+    /// Those in which it is returned.
+    cases: Option<Cases>,
+}
+
+impl Returned {
+    /// What is returned here or there.
+    fn or(self, other: Returned, scope: &dyn Scope) -> Returned {
+        if let (Some((by, some)), Some((other_by, others))) = (&self.cases, &other.cases)
+            && by == other_by
+            && let Some(value) = choice::joined((&self.value, some), (&other.value, others), *by)
+        {
+            return Returned { value, cases: Some((*by, [some.as_slice(), others].concat())) };
+        }
+        Returned { value: either(self.value, other.value, scope), cases: None }
+    }
+}
 
 /// What the locals may be where a `break` leaves a loop, and a `continue` its round.
 #[derive(Default)]
@@ -307,7 +342,7 @@ enum Flow {
     Next,
     Break,
     Continue,
-    Return(Constant),
+    Return(Returned),
     /// With an error or the end of the program.
     Ends,
 }
@@ -341,7 +376,8 @@ impl<'e> Run<'e> {
     /// One that has not begun.
     fn of(evaluator: Evaluator<'e>, lenient: bool) -> Self {
         let handed_on = RefCell::default();
-        Self { evaluator, locals: Vec::new(), held: 0, lenient, returns: Vec::new(), left: Left::default(), handed_on }
+        let (locals, returns, left) = Default::default();
+        Self { evaluator, locals, held: 0, lenient, returns, cases: None, left, handed_on }
     }
 
     fn within(&self) -> Evaluator<'_> {
@@ -359,17 +395,16 @@ impl<'e> Run<'e> {
     }
 
     fn returned(self, flow: Result<Flow, Reason>) -> Constant {
-        let value = match flow {
-            Ok(Flow::Return(value)) => value,
-            Ok(Flow::Ends) => {
-                let mut returns = self.returns.into_iter();
-                let first = returns.next().unwrap_or_else(|| unknown("the program ends"));
-                return returns.fold(first, |one, other| either(one, other, self.evaluator.scope));
-            }
-            Ok(_) => Constant::None,
-            Err(reason) => Constant::Unknown(reason),
+        let here = |value| Some(Returned { value, cases: self.cases });
+        let last = match flow {
+            Ok(Flow::Return(returned)) => Some(returned),
+            Ok(Flow::Ends) => None,
+            Ok(_) => here(Constant::None),
+            Err(reason) => here(Constant::Unknown(reason)),
         };
-        self.returns.into_iter().fold(value, |one, other| either(one, other, self.evaluator.scope))
+        let all = last.into_iter().chain(self.returns);
+        let value = all.reduce(|one, other| one.or(other, self.evaluator.scope)).map(|returned| returned.value);
+        value.unwrap_or_else(|| unknown("the program ends"))
     }
 
     fn body(&mut self, body: &[StmtId]) -> Result<Flow, Reason> {
@@ -393,11 +428,16 @@ impl<'e> Run<'e> {
         match ast.stmt(stmt) {
             Stmt::Return(value) => {
                 let evaluator = Evaluator { arguments: &self.locals, ..self.evaluator };
-                return Ok(Flow::Return(value.map_or(Constant::None, |value| evaluator.value(value))));
+                let value = value.map_or(Constant::None, |value| evaluator.value(value));
+                return Ok(Flow::Return(Returned { value, cases: self.cases.clone() }));
             }
             Stmt::Assign { targets, value: Some(value), .. } => {
                 let value = match (self.value(*value), ast.expr(*value), targets.as_slice()) {
                     (_, Expr::Thunk(body), [target]) if ast.name(*target).is_some() => Constant::Thunk(*body),
+                    (Constant::Unknown(reason), shape, [target]) if self.lenient && is_shape(ast, shape) => {
+                        let unpacked = ast.elements(*target).and_then(|targets| self.unpacked_shape(targets));
+                        unpacked.unwrap_or(Constant::Unknown(reason))
+                    }
                     (value, ..) => value,
                 };
                 for &target in targets {
@@ -467,6 +507,14 @@ impl<'e> Run<'e> {
         Ok(Flow::Next)
     }
 
+    /// `rows, columns = tensor.shape` of a tensor of which nothing is known.
+    fn unpacked_shape(&self, targets: &[ExprId]) -> Option<Constant> {
+        let extent = || Some(choice::OneOf::extent(self.evaluator.scope.decision()?));
+        let is_one = |target: &ExprId| !matches!(self.evaluator.ast.expr(*target), Expr::Starred(_));
+        let extents: Option<Vec<Constant>> = targets.iter().map(|target| is_one(target).then(extent)?).collect();
+        extents.map(|extents| Constant::Tuple(extents.into()))
+    }
+
     fn never_returns(&self, expr: ExprId) -> bool {
         let ast = self.evaluator.ast;
         let Expr::Call { func, .. } = ast.expr(expr) else { return false };
@@ -497,6 +545,7 @@ impl<'e> Run<'e> {
                 Ok(true) if !self.lenient || rounds < MOST_ROUNDS => rounds += 1,
                 Ok(false) => return Ok(Flow::Next),
                 Err(reason) if !self.lenient => return Err(reason),
+                Err(_) if rounds < MOST_OPEN_ROUNDS && self.leaves_some(condition) => rounds += 1,
                 Ok(true) | Err(_) => {
                     self.perhaps(body)?;
                     return Ok(Flow::Break);
@@ -507,6 +556,21 @@ impl<'e> Run<'e> {
                 ended => return Ok(ended),
             }
         }
+    }
+
+    /// Leaves a loop in the cases in which its condition fails; false where they are not known.
+    fn leaves_some(&mut self, condition: ExprId) -> bool {
+        let Some((by, [holds, fails])) = split(&self.value(condition)) else { return false };
+        let leaving = self.narrowed(by, &fails);
+        self.locals = self.narrowed(by, &holds);
+        self.leaves(Flow::Break, leaving);
+        true
+    }
+
+    /// The locals in some cases of what decides something.
+    fn narrowed(&self, by: u32, cases: &[u32]) -> Locals {
+        work::spend(self.locals.len() as u64 / LOCALS_COPIED_A_STEP);
+        self.locals.iter().map(|(name, value)| (name.clone(), choice::narrowed(value, by, cases))).collect()
     }
 
     fn for_rounds(&mut self, target: ExprId, iter: ExprId, body: &[StmtId]) -> Result<Flow, Reason> {
@@ -557,7 +621,7 @@ impl<'e> Run<'e> {
         let left = match flow {
             Flow::Break => &mut self.left.breaks,
             Flow::Continue => &mut self.left.continues,
-            Flow::Return(value) => return self.returns.push(value),
+            Flow::Return(returned) => return self.returns.push(returned),
             Flow::Ends | Flow::Next => return,
         };
         match left {
@@ -575,6 +639,9 @@ impl<'e> Run<'e> {
         let ast = self.evaluator.ast;
         if !self.lenient {
             return;
+        }
+        if let Some((by, [holds, _])) = split(&self.value(condition)) {
+            self.locals = self.narrowed(by, &holds);
         }
         match ast.expr(condition) {
             Expr::Bool2 { op: BoolOp::And, left, right } => {
@@ -599,11 +666,14 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// A local without a value.
+    /// A local that has no value, or not one alone.
     fn open_local(&self, expr: ExprId) -> Option<&str> {
         let name = self.evaluator.ast.name(expr)?;
-        let is_it = |(local, value): &&(String, Constant)| local == name && matches!(value, Constant::Unknown(_));
-        self.locals.iter().find(is_it).map(|(local, _)| local.as_str())
+        let is_open = |value: &Constant| match value {
+            Constant::OneOf(choice) => choice.is_open(),
+            value => matches!(value, Constant::Unknown(_)),
+        };
+        self.locals.iter().find(|(local, value)| local == name && is_open(value)).map(|(local, _)| local.as_str())
     }
 
     /// `name == value`, `name.dtype == value`
@@ -627,10 +697,13 @@ impl<'e> Run<'e> {
     /// `name in (16, 32)`
     fn is_among(&mut self, expr: ExprId, others: ExprId) {
         let Some(name) = self.open_local(expr).map(str::to_owned) else { return };
-        if let Constant::List(values) | Constant::Tuple(values) = self.value(others)
-            && let Some(decision) = self.evaluator.scope.decision()
-        {
-            self.bind(&name, choice::OneOf::decided_as(decision, values));
+        let (Constant::List(values) | Constant::Tuple(values)) = self.value(others) else { return };
+        let among = match self.value(expr) {
+            Constant::OneOf(choice) => choice.among(&values),
+            _ => self.evaluator.scope.decision().map(|decision| choice::OneOf::decided_as(decision, values)),
+        };
+        if let Some(among) = among {
+            self.bind(&name, among);
         }
     }
 
@@ -649,7 +722,7 @@ impl<'e> Run<'e> {
         for &stmt in body {
             let flow = self.statement(stmt).ok();
             let is_known = match (&flow, ast.stmt(stmt)) {
-                (Some(Flow::Return(value)), _) => !matches!(value, Constant::Unknown(_)),
+                (Some(Flow::Return(returned)), _) => !matches!(returned.value, Constant::Unknown(_)),
                 (Some(Flow::Next), Stmt::Assign { targets, .. }) => {
                     !targets.iter().any(|&target| matches!(self.value(target), Constant::Unknown(_)))
                 }
@@ -699,7 +772,7 @@ impl<'e> Run<'e> {
         joined: impl Fn(&Constant, &Constant, &dyn Scope) -> Constant,
     ) -> Flow {
         match (first, second) {
-            (Flow::Return(one), Flow::Return(other)) => Flow::Return(joined(&one, &other, self.evaluator.scope)),
+            (Flow::Return(one), Flow::Return(other)) => Flow::Return(one.or(other, self.evaluator.scope)),
             (Flow::Ends, second) => second,
             (first, Flow::Ends) => {
                 self.locals = after_first;
@@ -731,15 +804,21 @@ impl<'e> Run<'e> {
         one: &[StmtId],
         other: &[StmtId],
     ) -> Result<Flow, Reason> {
-        work::spend(self.locals.len() as u64 / LOCALS_COPIED_A_STEP);
-        let narrowed = |locals: &[(String, Constant)], cases: &[u32]| -> Locals {
-            locals.iter().map(|(name, value)| (name.clone(), choice::narrowed(value, by, cases))).collect()
-        };
-        let before = std::mem::take(&mut self.locals);
-        self.locals = narrowed(&before, &holds);
+        let (in_holds, in_fails) = (self.narrowed(by, &holds), self.narrowed(by, &fails));
+        let around = self.cases.replace((by, holds.clone()));
+        self.locals = in_holds;
         let first = self.body(one)?;
-        let after_first = std::mem::replace(&mut self.locals, narrowed(&before, &fails));
+        let after_holds = self.cases.replace((by, fails.clone()));
+        let after_first = std::mem::replace(&mut self.locals, in_fails);
         let second = self.body(other)?;
+        let after_fails = self.cases.take();
+        let goes_on = |flow: &Flow| !matches!(flow, Flow::Return(_) | Flow::Ends);
+        self.cases = match (goes_on(&first), goes_on(&second)) {
+            _ if around.as_ref().is_some_and(|(other, _)| *other != by) => around,
+            (true, false) => after_holds,
+            (false, true) => after_fails,
+            (true, true) | (false, false) => around,
+        };
         Ok(self.behind((first, after_first), second, |one, other, scope| {
             choice::joined((one, &holds), (other, &fails), by)
                 .unwrap_or_else(|| either(one.clone(), other.clone(), scope))
@@ -874,6 +953,7 @@ impl<'e> Run<'e> {
         let key = self.value(index);
         self.change(name, |list| match (list, key.clone()) {
             (_, Constant::Unknown(reason)) => Err(reason),
+            (_, Constant::OneOf(_)) => Err(Reason::new("changes an element at a place that is not known")),
             (Constant::Dict(pairs), key) => pairs.edit(|pairs| entries::put(pairs, key, value.clone())),
             (Constant::List(elements), Constant::Int(at)) => {
                 let at = if at < 0 { at + elements.len() as i64 } else { at };

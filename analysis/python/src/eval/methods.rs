@@ -2,8 +2,8 @@
 
 use tilefit_syntax::ast::{Arg, Expr, ExprId};
 
-use super::entries::entry;
-use super::{Constant, Evaluator, LONGEST, Parts, records, unknown};
+use super::entries::found;
+use super::{Constant, Evaluator, LONGEST, Parts, lifted, records, unknown};
 
 /// `object.name(args)`
 pub(super) fn call(caller: &Evaluator, object: ExprId, name: &str, args: &[Arg]) -> Constant {
@@ -35,13 +35,22 @@ pub(super) fn call(caller: &Evaluator, object: ExprId, name: &str, args: &[Arg])
         Err(reason) => return Constant::Unknown(reason),
     };
     caller.count(super::held(&object));
+    let each = |all: &[Constant]| of_value(all[0].clone(), name, &all[1..]).unwrap_or_else(not_run);
+    let all: Vec<Constant> = [object].into_iter().chain(values).collect();
+    lifted(&all, &each).unwrap_or_else(|| each(&all))
+}
+
+fn of_value(object: Constant, name: &str, values: &[Constant]) -> Option<Constant> {
     match object {
-        Constant::Str(text) => of_text(&text, name, &values).unwrap_or_else(not_run),
-        Constant::Dict(pairs) => of_dictionary(pairs, name, &values).unwrap_or_else(not_run),
-        Constant::List(elements) | Constant::Tuple(elements) => {
-            of_list(&elements, name, &values).unwrap_or_else(not_run)
+        Constant::Str(text) => of_text(&text, name, values),
+        Constant::Dict(pairs) => of_dictionary(pairs, name, values),
+        Constant::List(elements) | Constant::Tuple(elements) => of_list(&elements, name, values),
+        Constant::Int(_) | Constant::Between(..) if name == "bit_length" && values.is_empty() => {
+            let (least @ 0.., most) = object.bounds()? else { return None };
+            let bits = |number: i64| i64::from(i64::BITS - number.leading_zeros());
+            Some(Constant::between(bits(least), bits(most)))
         }
-        _ => not_run(),
+        _ => None,
     }
 }
 
@@ -85,9 +94,7 @@ fn of_dictionary(pairs: Parts<(Constant, Constant)>, name: &str, values: &[Const
         ("items", []) => {
             Constant::List(pairs.into_iter().map(|(key, value)| Constant::Tuple([key, value].into())).collect())
         }
-        ("get", [key, default @ ..]) => {
-            entry(&pairs, key).unwrap_or_else(|| default.first().cloned().unwrap_or(Constant::None))
-        }
+        ("get", [key, default @ ..]) => found(&pairs, key, || default.first().cloned().unwrap_or(Constant::None)),
         ("copy", []) => Constant::Dict(pairs),
         _ => return None,
     })
@@ -95,7 +102,8 @@ fn of_dictionary(pairs: Parts<(Constant, Constant)>, name: &str, values: &[Const
 
 fn of_list(elements: &[Constant], name: &str, values: &[Constant]) -> Option<Constant> {
     let [wanted] = values else { return None };
-    if elements.iter().any(|element| matches!(element, Constant::Unknown(_))) {
+    let is_open = |value: &Constant| matches!(value, Constant::Unknown(_) | Constant::OneOf(_));
+    if is_open(wanted) || elements.iter().any(is_open) {
         return None;
     }
     match name {
