@@ -57,6 +57,7 @@ mod statements;
 mod tests;
 mod tlx;
 mod triton;
+mod tuned;
 
 pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
 pub(crate) use configurations::{

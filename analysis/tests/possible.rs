@@ -828,3 +828,73 @@ fn a_loop_ends_in_some_cases_earlier() {
         "#]],
     );
 }
+
+/// As FlagGems has them: what Hopper's file lacks is in that of all devices.
+#[test]
+fn configurations_stand_in_files_beside_the_code() {
+    let kernel = |operation: &str| {
+        format!(
+            "from . import runtime
+
+
+@triton.autotune(configs=runtime.get_tuned_config(\"{operation}\"), key=[])
+{TURNED}
+# file: /w/runtime/backend/_nvidia/tune_configs.yaml
+turned:
+  - META: {{A: 16, B: 16}}
+  - META:
+      A: 32
+      B: 16
+    num_warps: 8
+rows:
+  - gen: true
+    param_map:
+      META: {{A: a, B: b}}
+      num_warps: warps
+    a: [64]
+    b: [16, 32]
+    warps: [4, 8]
+# file: /w/runtime/backend/_nvidia/hopper/tune_configs.yaml
+turned:
+  - META: {{A: 128, B: 64}}
+    num_warps: 8
+"
+        )
+    };
+    check(
+        &kernel("turned"),
+        expect![[r#"
+        turned
+           | 0..65536 fits
+          the compiler chooses the layouts of registers, and may convert one into another through shared memory
+    "#]],
+    );
+    check(
+        &kernel("rows"),
+        expect![[r#"
+        turned
+          B=32 num_warps=8 | 0..16384 fits
+          B=32 num_warps=4 | 0..16384 fits
+          B=16 num_warps=8 | 0..8192 fits
+          B=16 num_warps=4 | 0..8192 fits
+          the compiler chooses the layouts of registers, and may convert one into another through shared memory
+    "#]],
+    );
+    check(
+        &kernel("other"),
+        expect![[r#"
+        turned
+          A= B= | 0.. unknown
+          possible A=64 B=64 | 0..32768 fits
+          possible A=16 B=16 | 0..2048 fits
+          possible A=128 B=128 | 0..131072 fits
+          possible A=16 B=64 | 0..8192 fits
+          possible A=32 B=64 | 0..16384 fits
+          possible A=128 B=64 | 0..65536 fits
+          possible A=64 B=16 | 0..8192 fits
+          possible A=64 B=32 | 0..16384 fits
+          possible A=64 B=128 | 0..65536 fits
+          the bounds of `arange` are not known: `A` has no value here; add a comment `# tilefit: A=128` above the kernel
+    "#]],
+    );
+}

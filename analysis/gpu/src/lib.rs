@@ -34,4 +34,6 @@ mod simplify;
 pub mod tensor_memory;
 pub mod tlx;
 pub mod trace;
+pub mod tuned_configurations;
 pub mod vocabulary;
+mod yaml;

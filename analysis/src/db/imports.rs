@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, Stmt};
 
-use super::{SourceFile, Workspace, syntax, units};
+use super::{SourceFile, Workspace, syntax, tuned, units};
 
 /// Folders above a file that an absolute import is looked for in.
 const FOLDERS_UP: usize = 8;
@@ -31,6 +31,12 @@ pub(crate) fn candidates(path: &str, level: u32, module: &str) -> Vec<String> {
         all.extend(within_package(path, &module).into_iter().filter(|path| !all.contains(path)).collect::<Vec<_>>());
     }
     all
+}
+
+/// A file in one of the folders above another one, nearest first.
+pub(super) fn in_folders_above(path: &str, file: &str) -> Vec<String> {
+    let folders = std::iter::successors(parent(path), |folder| parent(folder)).take(FOLDERS_UP);
+    folders.map(|folder| format!("{folder}/{file}")).collect()
 }
 
 /// The files that a module may be whose package the file at `path` lies in itself, where the folder of the package hangs elsewhere than in the
@@ -111,10 +117,10 @@ fn modules_by_name(ast: &Ast) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The candidates of each import at the top level of a file.
+/// The candidates of each import at the top level of a file, and of what else it reads.
 #[salsa::tracked(returns(ref))]
 fn of_file(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
-    let mut imports = Vec::new();
+    let mut imports = tuned::candidates(db, file);
     let statements = units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements);
     for &unit in statements.filter(|unit| unit.source(db).text.contains("import")) {
         // `importlib.import_module("…")`

@@ -7,8 +7,8 @@ use tilefit_python::element::Dtype;
 use tilefit_python::eval::{Argument, Constant};
 use tilefit_python::torch;
 
-use super::SourceFile;
 use super::reexports::imports;
+use super::{SourceFile, tuned};
 
 /// A name in a file.
 type Name = fn(&dyn salsa::Database, SourceFile, &[&str]) -> Option<Constant>;
@@ -65,7 +65,10 @@ pub(super) fn call(
     reader: Reader,
 ) -> Option<Constant> {
     let of_device = || device_queries::call(path, arguments, device?);
-    of_device().or_else(|| known_to(reader).find_map(|library| (library.call)(db, file, path, arguments)))
+    let tuned = || tuned::call(db, (file, device), path, arguments);
+    of_device()
+        .or_else(tuned)
+        .or_else(|| known_to(reader).find_map(|library| (library.call)(db, file, path, arguments)))
 }
 
 fn known_to(reader: Reader) -> impl Iterator<Item = &'static Library> {

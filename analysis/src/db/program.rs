@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use tilefit_gpu::device::Arch;
+use tilefit_gpu::tuned_configurations;
 
 use super::imports::imported_by;
 use super::{SourceFile, units};
@@ -22,12 +23,13 @@ impl Program {
     }
 }
 
-/// Words of code that asks for the device: what `device_queries` answers.
-const ASKING: [&str; 6] = [
+/// Words of code that asks for the device: what `device_queries` answers, and configurations that each device has of its own.
+const ASKING: [&str; 7] = [
     "get_current_target",
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    tuned_configurations::FUNCTION,
     "version.cuda",
     "version.hip",
 ];

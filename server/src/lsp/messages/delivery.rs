@@ -9,6 +9,7 @@ use tilefit_answers::ext::{
     MemoryMapNotification, RefreshTextDocumentContent, SettingsNotification, TEXT_DOCUMENT_CONTENT,
     TextDocumentContentParams,
 };
+use tilefit_gpu::tuned_configurations;
 use tower_lsp::Client;
 use tower_lsp::ls_types::{
     ConfigurationItem, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, Location, MessageType,
@@ -131,9 +132,9 @@ async fn offer_content(client: Client, scheme: &'static str) {
 }
 
 async fn watch_files(client: Client) {
-    // Python files may be imported for their constants.
+    // Python files may be imported for their constants, and tables of configurations read.
     let watchers = settings::file_names()
-        .chain(["*.py"])
+        .chain(["*.py", tuned_configurations::FILE])
         .map(|name| FileSystemWatcher { glob_pattern: GlobPattern::String(format!("**/{name}")), kind: None })
         .collect();
     let registration = Registration {

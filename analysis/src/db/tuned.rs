@@ -1,0 +1,42 @@
+//! Configurations that stand in files beside the code.
+
+use std::sync::Arc;
+
+use tilefit_gpu::device::Arch;
+use tilefit_gpu::tuned_configurations::{self, FUNCTION, Tuned};
+use tilefit_python::eval::{Argument, Constant};
+
+use super::{SourceFile, Unit, imports, units};
+
+/// `runtime.get_tuned_config("mm")` in a file, on a device; `None` where the workspace has no such files.
+pub(super) fn call(
+    db: &dyn salsa::Database,
+    (file, device): (SourceFile, Option<Arch>),
+    path: &[&str],
+    arguments: &dyn Fn() -> Vec<Argument>,
+) -> Option<Constant> {
+    let ([.., FUNCTION], Some(device)) = (path, device) else { return None };
+    let arguments = arguments();
+    let [Argument { value: Constant::Str(operation), .. }] = arguments.as_slice() else { return None };
+    let known = |path: String| imports::known(db, &imports::in_folders_above(file.path(db), &path));
+    let mut tables = tuned_configurations::files_for(device).filter_map(known);
+    tables.find_map(|table| tuned(db, table).as_ref()?.configurations(operation))
+}
+
+/// The files that a file may take configurations from, each with where it may be.
+pub(super) fn candidates(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
+    if !units(db, file).iter().any(|&unit| takes_tuned(db, unit)) {
+        return Vec::new();
+    }
+    tuned_configurations::files().map(|path| imports::in_folders_above(file.path(db), &path)).collect()
+}
+
+#[salsa::tracked(returns(copy))]
+fn takes_tuned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    unit.source(db).text.contains(FUNCTION)
+}
+
+#[salsa::tracked(returns(ref))]
+fn tuned(db: &dyn salsa::Database, file: SourceFile) -> Option<Arc<Tuned>> {
+    Tuned::from_text(&file.document(db).text()).map(Arc::new)
+}
