@@ -11,29 +11,37 @@ use super::yaml;
 /// The function that takes the name of an operation.
 pub const FUNCTION: &str = "get_tuned_config";
 
-/// The folders of a library that may have such a file, a row each with the devices that it is for; the first that has an operation counts.
-const FOLDERS: [(&str, fn(Arch) -> bool); 5] = [
-    ("runtime/backend/_nvidia/hopper", |arch| !arch.is_amd() && arch.capability() / 10 == 9),
-    ("runtime/backend/_nvidia/ampere", |arch| !arch.is_amd() && arch.capability() / 10 == 8),
-    ("runtime/backend/_nvidia", |arch| !arch.is_amd()),
-    ("runtime/backend/_amd/rdna4", |arch| arch.is_amd() && arch.capability() >= 1200),
-    ("runtime/backend/_amd", Arch::is_amd),
+/// A folder of a library that may have such a file.
+struct Folder {
+    path: &'static str,
+    is_for: fn(Arch) -> bool,
+}
+
+/// The first one for a device that has an operation counts.
+const FOLDERS: [Folder; 5] = [
+    Folder { path: "runtime/backend/_nvidia/hopper", is_for: |arch| !arch.is_amd() && arch.capability() / 10 == 9 },
+    Folder { path: "runtime/backend/_nvidia/ampere", is_for: |arch| !arch.is_amd() && arch.capability() / 10 == 8 },
+    Folder { path: "runtime/backend/_nvidia", is_for: |arch| !arch.is_amd() },
+    Folder { path: "runtime/backend/_amd/rdna4", is_for: |arch| arch.is_amd() && arch.capability() >= 1200 },
+    Folder { path: "runtime/backend/_amd", is_for: Arch::is_amd },
 ];
 /// What such a file is called.
 pub const FILE: &str = "tune_configs.yaml";
 
 /// The files that may have them, as paths from the folder of a library.
 pub fn files() -> impl Iterator<Item = String> {
-    FOLDERS.iter().map(|(folder, _)| path(folder))
+    FOLDERS.iter().map(Folder::file)
 }
 
 /// Those for a device.
 pub fn files_for(arch: Arch) -> impl Iterator<Item = String> {
-    FOLDERS.iter().filter(move |(_, is_for)| is_for(arch)).map(|(folder, _)| path(folder))
+    FOLDERS.iter().filter(move |folder| (folder.is_for)(arch)).map(Folder::file)
 }
 
-fn path(folder: &str) -> String {
-    format!("{folder}/{FILE}")
+impl Folder {
+    fn file(&self) -> String {
+        format!("{}/{FILE}", self.path)
+    }
 }
 
 /// What such a file says.

@@ -386,6 +386,7 @@ impl<'a, 'db> Estimating<'a, 'db> {
     fn values(&self, scenario: &Scenario, name: &str, traced: &TracedKernel) -> Option<Vec<Vec<(String, Constant)>>> {
         if let Some(values) = self.left_by_the_host(scenario, name) {
             return Some(match self.sample {
+                _ if values.len() <= FEW => values,
                 None => values,
                 Some(Sample::Usual) => among(&Range::Extent.usual(), name, values),
                 Some(Sample::Small) => among(&Range::Extent.small(), name, values),
@@ -462,6 +463,9 @@ const USUAL_STAGES: [i64; 3] = [2, 3, 4];
 fn numbers(name: &str, values: &[i64]) -> Vec<Vec<(String, Constant)>> {
     values.iter().map(|&value| vec![(name.to_owned(), Constant::Int(value))]).collect()
 }
+
+/// No more values than these that host code leaves are tried all, whatever is usual.
+const FEW: usize = 4;
 
 /// The ways in which a parameter is one of some values; all where it is in none.
 fn among(wanted: &[Constant], name: &str, ways: Vec<Vec<(String, Constant)>>) -> Vec<Vec<(String, Constant)>> {

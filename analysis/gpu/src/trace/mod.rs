@@ -704,9 +704,14 @@ impl Tracer<'_> {
             self.led.insert(result, name);
         }
         if SAME_ELEMENTS.contains(&op.name)
-            && let Some(name) = op.operands.first().and_then(|operand| self.number_of(*operand))
+            && let Some(of) = op.operands.first()
         {
-            self.counted.insert(result, name);
+            if let Some(name) = self.of_untyped.get(of).cloned() {
+                self.of_untyped.insert(result, name);
+            }
+            if let Some(name) = self.number_of(*of) {
+                self.counted.insert(result, name);
+            }
         }
         let op = Op {
             name: op.name,

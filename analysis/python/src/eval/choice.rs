@@ -311,6 +311,34 @@ pub(super) fn either(one: &Constant, other: &Constant, lists: bool) -> Option<Co
     Some(OneOf::of(all.concat()))
 }
 
+/// Tuples that are one or the other, whichever `by` decides: what is in the same place of either goes together. `None` where that is not one of a few.
+pub(super) fn either_row(one: &[Constant], other: &[Constant], by: u32) -> Option<Vec<Constant>> {
+    let mut all: Vec<Vec<Constant>> = Vec::new();
+    for row in rows(one)?.into_iter().chain(rows(other)?) {
+        if !all.contains(&row) {
+            all.push(row);
+        }
+    }
+    let part = |place: usize| OneOf::decided(by, (0..).zip(all.iter().map(|row| row[place].clone())));
+    (all.len() <= MOST_CASES).then(|| (0..one.len()).map(part).collect())
+}
+
+/// What a tuple may be.
+fn rows(tuple: &[Constant]) -> Option<Vec<Vec<Constant>>> {
+    if !tuple.iter().all(|part| is_plain(part) || matches!(part, Constant::OneOf(_))) {
+        return None;
+    }
+    let mut choices = tuple.iter().filter_map(choice);
+    let Some(first) = choices.next() else { return Some(vec![tuple.to_vec()]) };
+    match first.by.filter(|by| choices.all(|other| other.by == Some(*by))) {
+        Some(by) => {
+            let of_case = |case: u32| product(tuple, |part| in_case(part, by, case));
+            Some(first.distinct_cases().into_iter().map(of_case).collect::<Option<Vec<_>>>()?.concat())
+        }
+        None => product(tuple, |part| choice(part).map_or_else(|| vec![part], |it| it.values().collect())),
+    }
+}
+
 /// A number or the like: what a kernel may be given.
 fn is_plain(value: &Constant) -> bool {
     matches!(

@@ -9,8 +9,8 @@ use tilefit_syntax::ast::{Arg, Ast, BoolOp, CompareOp, Expr, ExprId, Function, P
 use super::arithmetic::binary;
 use super::builtins::is_builtin;
 use super::{
-    Argument, Constant, Evaluator, Scope, VALUES_A_CALL, Weighed, asks_for_program, choice, decorator_name, entries,
-    held, is_shape, split, unknown,
+    Argument, Constant, Evaluator, Parts, Scope, VALUES_A_CALL, Weighed, asks_for_program, choice, decorator_name,
+    entries, held, is_shape, split, unknown,
 };
 use crate::finding::Reason;
 use crate::work;
@@ -355,8 +355,10 @@ fn either(one: Constant, other: Constant, scope: &dyn Scope) -> Constant {
     let joined = match (&one, &other) {
         (Constant::Object(one), Constant::Object(other)) => one.either(other),
         (Constant::Tuple(some), Constant::Tuple(others)) if some.len() == others.len() && !scope.takes_all() => {
+            let row = scope.decision().and_then(|by| choice::either_row(some, others, by));
             let parts = some.iter().cloned().zip(others.iter().cloned());
-            Some(Constant::Tuple(parts.map(|(one, other)| either(one, other, scope)).collect()))
+            let each = || parts.map(|(one, other)| either(one, other, scope)).collect();
+            Some(Constant::Tuple(row.map_or_else(each, Parts::from)))
         }
         _ if scope.takes_all() => choice::either(&one, &other, true),
         _ if scope.decision().is_some() => choice::either(&one, &other, false),
