@@ -898,3 +898,37 @@ turned:
     "#]],
     );
 }
+
+/// Triton 3.9 answers 0 of both.
+#[test]
+fn loops_that_never_run_are_taken_out() {
+    let kernel = |count: &str| {
+        format!(
+            "# tilefit: a=fp16 o=fp32 B=64 N=1
+@triton.jit
+def product(a, o, B: tl.constexpr, N: tl.constexpr):
+    i = tl.program_id(0).to(tl.int64) % N
+    r = tl.arange(0, B)
+    acc = tl.zeros((B, B), tl.float32)
+    for k in range({count}):
+        x = tl.load(a + r[:, None] * B + r[None, :] + k * B)
+        acc += tl.dot(x, x)
+    tl.store(o + r[:, None] * B + r[None, :], acc)
+"
+        )
+    };
+    check(
+        &kernel("0, i"),
+        expect![[r#"
+        product
+           | 0 fits
+    "#]],
+    );
+    check(
+        &kernel("i + 1, N"),
+        expect![[r#"
+        product
+           | 0 fits
+    "#]],
+    );
+}

@@ -83,7 +83,9 @@ def comment(case, compiler, untyped=False, all_said=False):
     words += [f"{name}={said_type(kind, all_said)}" for name, kind in case["signature"].items() if name not in case["constexprs"] and said_type(kind, all_said) and not (untyped and kind.startswith("*"))]
     backend, arch = case["target"].split(":")
     words.append(f"arch={'sm_' + arch if backend == 'cuda' else arch}")
-    words += [f"{name}={value}" for name, value in case["options"].items()]
+    # What is not given to the compiler is its default, whatever a launch in the file says.
+    options = {"num_warps": 4, "num_stages": 3} | case["options"] if all_said else case["options"]
+    words += [f"{name}={value}" for name, value in options.items()]
     if case["divisible"]:
         words.append("divisible=" + ",".join(case["divisible"]))
     words.append("triton=" + re.search(r"triton (\d+\.\d+)", compiler)[1])

@@ -382,6 +382,13 @@ impl Tracer<'_> {
                     [from, to, by, ..] => (from.clone(), to.clone(), by.clone()),
                     [] => return Rounds::Unknown(Reason::new("`range` of nothing")),
                 };
+                // Loops that never run are taken out.
+                let (from, to, by) = match (self.without_folded(from.clone()), self.without_folded(to.clone())) {
+                    (Value::Int(first), Value::Int(end)) if first >= end && matches!(by, Value::Int(1)) => {
+                        (Value::Int(0), Value::Int(0), by)
+                    }
+                    _ => (from, to, by),
+                };
                 let (from, to, by) = match self.untold_step(frame, iter, &name, (from, to, by)) {
                     Ok(bounds) => bounds,
                     Err(reason) => match self.open_rounds(frame, iter, &name, &reason, &bounds) {

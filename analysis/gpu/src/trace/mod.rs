@@ -291,6 +291,7 @@ impl<'a> Tracer<'a> {
             is_overlapped: false,
             of_untyped: FxHashMap::default(),
             of_branches: FxHashMap::default(),
+            folded: FxHashMap::default(),
             untyped: BTreeMap::new(),
             usual: BTreeMap::new(),
             led: FxHashMap::default(),
@@ -367,6 +368,8 @@ struct Tracer<'a> {
     of_untyped: FxHashMap<ValueId, Rc<str>>,
     /// Numbers that are one constant or another by a branch that is not known, and what is computed of them, each with the branch's reason.
     of_branches: FxHashMap<ValueId, Reason>,
+    /// What the compiler finds a number to be.
+    folded: FxHashMap<ValueId, i64>,
     /// Those of them that turned out to be no numbers, each with an example.
     untyped: BTreeMap<String, Example>,
     /// Those that an operand of a product is loaded through, with the element type that is usual there.

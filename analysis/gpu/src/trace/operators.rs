@@ -85,12 +85,35 @@ impl Tracer<'_> {
             return same.clone();
         }
         let result = self.each_as(frame, at, op_name(op), which, both, Some(dtype));
+        if let (Value::Scalar(result), Some(number)) = (&result, self.folded(op, both)) {
+            self.folded.insert(result.id, number);
+        }
         if let (Value::Scalar(number), false) = (&result, self.of_branches.is_empty())
             && let Some(reason) = both.iter().find_map(|value| self.of_branch(value))
         {
             self.of_branches.insert(number.id, reason);
         }
         result
+    }
+
+    /// The number that the compiler finds an operation to give whatever is launched: `n % 1`, `n * 0`, `n % 1 + 2`.
+    fn folded(&self, op: BinaryOp, both: &[Value]) -> Option<i64> {
+        if is_nothing(op, both) {
+            return Some(0);
+        }
+        let [left, right] = both else { return None };
+        match known(op, &self.without_folded(left.clone()), &self.without_folded(right.clone()))? {
+            Value::Int(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// A value, or the number that the compiler finds it to be.
+    pub(super) fn without_folded(&self, value: Value) -> Value {
+        match &value {
+            Value::Scalar(scalar) => self.folded.get(&scalar.id).map_or(value, |&number| Value::Int(number)),
+            _ => value,
+        }
     }
 
     /// Why it is not known which constant a number is, where a branch that is not known decides.
@@ -504,6 +527,21 @@ fn unchanged(op: BinaryOp, both: &[Value], dtype: Dtype) -> Option<&Value> {
     };
     let is_whole = !is.is_floating() && *is == dtype && ![Dtype::ANY, Dtype::UNTYPED].contains(is);
     (is_neutral && is_whole).then_some(one)
+}
+
+/// Whether a number is 0, whatever the launch gives: `n * 0`, `n % 1`.
+fn is_nothing(op: BinaryOp, both: &[Value]) -> bool {
+    let is_whole = |value: &Value| match value {
+        Value::Scalar(Scalar { dtype, .. }) => {
+            !dtype.is_floating() && !dtype.is_pointer() && ![Dtype::ANY, Dtype::UNTYPED].contains(dtype)
+        }
+        _ => false,
+    };
+    match (op, both) {
+        (BinaryOp::Mul | BinaryOp::BitAnd, [one, Value::Int(0)] | [Value::Int(0), one]) => is_whole(one),
+        (BinaryOp::Mod, [one, Value::Int(1)]) => is_whole(one),
+        _ => false,
+    }
 }
 
 /// The type of a quotient or a remainder, where it is another one than that of the dividend (`computation_type_impl` and `truediv` in
