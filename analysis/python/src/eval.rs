@@ -436,7 +436,12 @@ impl Evaluator<'_> {
 
     /// `left and right`, `left or right`, where it is not known whether `left` holds.
     fn both_or_one(&self, op: BoolOp, left: Constant, right: impl FnOnce() -> Constant) -> Constant {
-        let Some((by, [holds, fails])) = split(&left) else { return open_truth(left) };
+        let Some((by, [holds, fails])) = split(&left) else {
+            return match left {
+                Constant::Unknown(_) => left,
+                _ => unknown("depends on a condition that is not known"),
+            };
+        };
         let right = match right() {
             Constant::Unknown(_) => either_way(),
             right => right,
@@ -940,14 +945,6 @@ impl Evaluator<'_> {
                 None => unknown("compares values of different types"),
             },
         }
-    }
-}
-
-/// What does not say of which truth value it is the value of `a and b` or `a or b` alone.
-fn open_truth(value: Constant) -> Constant {
-    match value {
-        Constant::Unknown(_) => value,
-        _ => unknown("depends on a condition that is not known"),
     }
 }
 

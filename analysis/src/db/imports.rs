@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use tilefit_gpu::tuned_configurations;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, Stmt};
 
-use super::{SourceFile, Workspace, syntax, tuned, units};
+use super::{SourceFile, Unit, Workspace, syntax, units};
 
 /// Folders above a file that an absolute import is looked for in.
 const FOLDERS_UP: usize = 8;
@@ -117,10 +118,23 @@ fn modules_by_name(ast: &Ast) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The tables that a file may take configurations from, each with where it may be.
+fn tables(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
+    if !units(db, file).iter().any(|&unit| takes_tuned(db, unit)) {
+        return Vec::new();
+    }
+    tuned_configurations::files().map(|table| in_folders_above(file.path(db), &table)).collect()
+}
+
+#[salsa::tracked(returns(copy))]
+fn takes_tuned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    unit.source(db).text.contains(tuned_configurations::FUNCTION)
+}
+
 /// The candidates of each import at the top level of a file, and of what else it reads.
 #[salsa::tracked(returns(ref))]
 fn of_file(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
-    let mut imports = tuned::candidates(db, file);
+    let mut imports = tables(db, file);
     let statements = units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements);
     for &unit in statements.filter(|unit| unit.source(db).text.contains("import")) {
         // `importlib.import_module("…")`

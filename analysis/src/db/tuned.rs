@@ -6,7 +6,7 @@ use tilefit_gpu::device::Arch;
 use tilefit_gpu::tuned_configurations::{self, FUNCTION, Tuned};
 use tilefit_python::eval::{Argument, Constant};
 
-use super::{SourceFile, Unit, imports, units};
+use super::{SourceFile, imports};
 
 /// `runtime.get_tuned_config("mm")` in a file, on a device; `None` where the workspace has no such files.
 pub(super) fn call(
@@ -21,19 +21,6 @@ pub(super) fn call(
     let known = |path: String| imports::known(db, &imports::in_folders_above(file.path(db), &path));
     let mut tables = tuned_configurations::files_for(device).filter_map(known);
     tables.find_map(|table| tuned(db, table).as_ref()?.configurations(operation))
-}
-
-/// The files that a file may take configurations from, each with where it may be.
-pub(super) fn candidates(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
-    if !units(db, file).iter().any(|&unit| takes_tuned(db, unit)) {
-        return Vec::new();
-    }
-    tuned_configurations::files().map(|path| imports::in_folders_above(file.path(db), &path)).collect()
-}
-
-#[salsa::tracked(returns(copy))]
-fn takes_tuned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
-    unit.source(db).text.contains(FUNCTION)
 }
 
 #[salsa::tracked(returns(ref))]

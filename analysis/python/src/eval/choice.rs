@@ -25,8 +25,8 @@ impl OneOf {
         Constant::OneOf(OneOf { by: Some(by), cases: powers.collect() })
     }
 
-    /// How long an axis is of which nothing is known: a power of two, or between two of them. Blocks that fill it are told apart by that, and so is what
-    /// code asks of it, which mostly compares with a power of two.
+    /// The unknown length of an axis: a power of two, or between two of them. Blocks that fill it are told apart by that, and so is what code asks of it,
+    /// which mostly compares with a power of two.
     pub fn extent(by: u32) -> Constant {
         let cases = (0..).zip(OneOf::positive_numbers()).collect();
         Constant::OneOf(OneOf { by: Some(by), cases })

@@ -509,7 +509,7 @@ impl<'e> Run<'e> {
         Ok(Flow::Next)
     }
 
-    /// `rows, columns = tensor.shape` of a tensor of which nothing is known.
+    /// `rows, columns = tensor.shape` of an unknown tensor.
     fn unpacked_shape(&self, targets: &[ExprId]) -> Option<Constant> {
         let extent = || Some(choice::OneOf::extent(self.evaluator.scope.decision()?));
         let is_one = |target: &ExprId| !matches!(self.evaluator.ast.expr(*target), Expr::Starred(_));
@@ -721,12 +721,17 @@ impl<'e> Run<'e> {
             return None;
         }
         let before = self.locals.clone();
+        let is_known = |value: &Constant| match value {
+            // A tensor may not have that axis.
+            Constant::OneOf(choice) => !choice.is_open(),
+            value => !matches!(value, Constant::Unknown(_)),
+        };
         for &stmt in body {
             let flow = self.statement(stmt).ok();
             let is_known = match (&flow, ast.stmt(stmt)) {
-                (Some(Flow::Return(returned)), _) => !matches!(returned.value, Constant::Unknown(_)),
+                (Some(Flow::Return(returned)), _) => is_known(&returned.value),
                 (Some(Flow::Next), Stmt::Assign { targets, .. }) => {
-                    !targets.iter().any(|&target| matches!(self.value(target), Constant::Unknown(_)))
+                    targets.iter().all(|&target| is_known(&self.value(target)))
                 }
                 _ => false,
             };
