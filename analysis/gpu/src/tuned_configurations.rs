@@ -78,8 +78,9 @@ impl Tuned {
     }
 }
 
+/// Of a key that stands there twice, the last.
 fn entry<'e>(entries: &'e [(Constant, Constant)], name: &str) -> Option<&'e Constant> {
-    entries.iter().find(|(key, _)| matches!(key, Constant::Str(key) if key == name)).map(|(_, value)| value)
+    entries.iter().rev().find(|(key, _)| matches!(key, Constant::Str(key) if key == name)).map(|(_, value)| value)
 }
 
 fn list(value: &Constant) -> Option<&[Constant]> {
@@ -218,6 +219,7 @@ mod tests {
         check("mm: 3", expect!["none"]);
         check("- a", expect!["none"]);
         check("other:\n- META: {}\n", expect!["none"]);
+        check("mm: 3\nmm:\n- META: {A: 1}\n", expect![[r#""A"=1 Some(4)"#]]);
         check(
             "mm:\n- [1]\n- {META: 3}\n- {gen: true, param_map: {META: {A: lost}}}\n",
             expect![[r#"

@@ -386,10 +386,9 @@ impl<'a, 'db> Estimating<'a, 'db> {
     fn values(&self, scenario: &Scenario, name: &str, traced: &TracedKernel) -> Option<Vec<Vec<(String, Constant)>>> {
         if let Some(values) = self.left_by_the_host(scenario, name) {
             return Some(match self.sample {
-                _ if values.len() <= FEW => values,
-                None => values,
-                Some(Sample::Usual) => among(&Range::Extent.usual(), name, values),
-                Some(Sample::Small) => among(&Range::Extent.small(), name, values),
+                Some(Sample::Usual) if values.len() > FEW => among(&Range::Extent.usual(), name, values),
+                Some(Sample::Small) if values.len() > FEW => among(&Range::Extent.small(), name, values),
+                _ => values,
             });
         }
         if let Some(range) = self.ranges.get(name) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tilefit_gpu::device::Arch;
 use tilefit_gpu::tuned_configurations::{self, FUNCTION, Tuned};
 use tilefit_python::eval::{Argument, Constant};
+use tilefit_python::finding::Reason;
 
 use super::{SourceFile, imports};
 
@@ -20,7 +21,11 @@ pub(super) fn call(
     let [Argument { value: Constant::Str(operation), .. }] = arguments.as_slice() else { return None };
     let known = |path: String| imports::known(db, &imports::in_folders_above(file.path(db), &path));
     let mut tables = tuned_configurations::files_for(device).filter_map(known);
-    tables.find_map(|table| tuned(db, table).as_ref()?.configurations(operation))
+    // What a nearer file may have does not come from the next.
+    tables.find_map(|table| match tuned(db, table) {
+        Some(tuned) => tuned.configurations(operation),
+        None => Some(Constant::Unknown(Reason::new(format!("`{}` is not read", table.path(db))))),
+    })
 }
 
 #[salsa::tracked(returns(ref))]

@@ -98,10 +98,16 @@ impl Tracer<'_> {
 
     /// The number that the compiler finds an operation to give whatever is launched: `n % 1`, `n * 0`, `n % 1 + 2`.
     fn folded(&self, op: BinaryOp, both: &[Value]) -> Option<i64> {
+        if self.launch.dialect != Dialect::Triton {
+            return None;
+        }
         if is_nothing(op, both) {
             return Some(0);
         }
         let [left, right] = both else { return None };
+        if self.folded.is_empty() || !both.iter().all(|value| matches!(value, Value::Int(_) | Value::Scalar(_))) {
+            return None;
+        }
         match known(op, &self.without_folded(left.clone()), &self.without_folded(right.clone()))? {
             Value::Int(number) => Some(number),
             _ => None,
