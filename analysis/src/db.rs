@@ -53,6 +53,7 @@ mod shapes;
 mod shared_plans;
 mod specialisations;
 mod statements;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod tlx;

@@ -932,3 +932,131 @@ def product(a, o, B: tl.constexpr, N: tl.constexpr):
     "#]],
     );
 }
+
+/// What stands in a dictionary goes together, also where some have keys that others have not, and where it is changed on the way.
+#[test]
+fn options_in_a_dictionary_are_those_of_a_case() {
+    let host = |body: &str| {
+        format!(
+            "{TURNED}
+
+def options(n):
+    if n > 64:
+        return {{'A': 64, 'B': 32, 'num_warps': 8}}
+    return {{'A': 16, 'B': 128}}
+
+def run(x, y):
+    rows, width = x.shape
+    chosen = options(rows)
+{body}"
+        )
+    };
+    check(
+        &host("    turned[(1,)](x, y, **chosen)\n"),
+        expect![[r#"
+        turned
+          A=16 B=128 num_warps= | 0..16384 fits
+          A=64 B=32 num_warps=8 | 0..16384 fits
+          the compiler chooses the layouts of registers, and may convert one into another through shared memory
+    "#]],
+    );
+    check(
+        &host(
+            "    found = {**chosen, 'A': 32}\n    found.setdefault('num_warps', 2)\n    turned[(1,)](x, y, **found)\n",
+        ),
+        expect![[r#"
+            turned
+              B= num_warps= | 0..32768 fits
+              possible B=128 num_warps=2 | 0..32768 fits
+              possible B=32 num_warps=8 | 0..8192 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+    check(
+        &host("    first = chosen.pop('A')\n    turned[(1,)](x, y, A=min(first, 32), **chosen)\n"),
+        expect![[r#"
+            turned
+              A=16 B=128 num_warps= | 0..16384 fits
+              A=32 B=32 num_warps=8 | 0..8192 fits
+              the compiler chooses the layouts of registers, and may convert one into another through shared memory
+        "#]],
+    );
+    // Who else holds it sees the change, so that is not known; a copy does not.
+    check(
+        &host("    other = chosen\n    chosen['A'] = 32\n    turned[(1,)](x, y, A=other['A'], B=other['B'])\n"),
+        expect![[r#"
+            turned
+              A= B= | 0.. unknown
+              possible A=64 B=64 | 0..32768 fits
+              possible A=16 B=16 | 0..2048 fits
+              possible A=128 B=128 | 0..131072 fits
+              possible A=16 B=64 | 0..8192 fits
+              possible A=32 B=64 | 0..16384 fits
+              possible A=128 B=64 | 0..65536 fits
+              possible A=64 B=16 | 0..8192 fits
+              possible A=64 B=32 | 0..16384 fits
+              possible A=64 B=128 | 0..65536 fits
+              the bounds of `arange` are not known: `A` has no value here; add a comment `# tilefit: A=128` above the kernel
+        "#]],
+    );
+    check(
+        &host(
+            "    other = {'A': 16, 'B': 16}\n    chosen = other.copy()\n    chosen['A'] = 32\n    turned[(1,)](x, y, A=other['A'], B=chosen['A'])\n",
+        ),
+        expect![[r#"
+            turned
+               | 0..4096 fits
+              the compiler chooses the layouts of registers, and may convert one into another through shared memory
+        "#]],
+    );
+}
+
+/// Whatever the key is, the entry is one of those that there are.
+#[test]
+fn an_unknown_key_of_a_table_has_one_of_its_entries() {
+    check(
+        &format!(
+            "{TURNED}
+CONFIGS = {{1: {{'A': 16, 'B': 64}}, 16: {{'A': 32, 'B': 16}}, 256: {{'A': 64, 'B': 64}}}}
+
+def run(x, y):
+    rows = x.shape[0]
+    chosen = CONFIGS[min(CONFIGS.keys(), key=lambda size: abs(size - rows))]
+    turned[(1,)](x, y, **chosen)
+"
+        ),
+        expect![[r#"
+            turned
+              A= B= | 0..32768 fits
+              possible A=16 B=64 | 0..8192 fits
+              possible A=32 B=16 | 0..4096 fits
+              possible A=64 B=64 | 0..32768 fits
+              it depends on what is given for what the file leaves open
+        "#]],
+    );
+}
+
+/// A row that is loaded and divided is kept in a layout of its own, also on the way into a loop.
+#[test]
+fn pointers_from_a_loaded_row_lead_into_a_loop() {
+    check(
+        "# tilefit: B=64
+@triton.jit
+def product(ids, a_ptr, c_ptr, n, s, B: tl.constexpr):
+    i = tl.arange(0, B)
+    row = tl.load(ids + i)
+    a = a_ptr + (row[:, None] // 2 * s + i[None, :])
+    acc = tl.zeros((B, B), tl.float32)
+    for k in range(n):
+        x = tl.load(a)
+        acc += tl.dot(x, x)
+        a += B
+    tl.store(c_ptr + i[:, None] * B + i[None, :], acc)
+",
+        expect![[r#"
+            product
+               | 0..57344 fits
+              whether an operand of `tl.dot` goes through shared memory follows from layouts that the compiler chooses
+        "#]],
+    );
+}

@@ -107,6 +107,10 @@ impl Tree for Commit {
         Box::new(files.map(Path::to_owned).collect::<Vec<_>>().into_iter())
     }
 
+    fn entries(&self, folder: &Path) -> Vec<PathBuf> {
+        self.below(folder).filter(|path| path.parent() == Some(folder)).map(Path::to_owned).collect()
+    }
+
     fn is_repository(&self, folder: &Path) -> bool {
         folder == self.root
     }

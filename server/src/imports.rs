@@ -1,13 +1,20 @@
 //! Files of the workspace that a kernel file imports constants from, and those that launch its kernels.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use serde_json::value::RawValue;
 use tilefit_analysis::{AnalysisHost, FileId};
+use tilefit_gpu::tuned_configurations;
 use tilefit_syntax::Document;
 
+use crate::disk;
 use crate::tree::{Tree, is_python};
+
+/// Tables of a folder that are read.
+const MOST_TABLES: usize = 1024;
 
 /// Length of the longest chain of imports that is followed.
 const AT_MOST: usize = 16;
@@ -39,10 +46,32 @@ fn read(tree: &dyn Tree, path: &str, root: &Path) -> Option<Result<String, Strin
     if !Path::new(path).starts_with(root) {
         return None;
     }
+    if let Some(folder) = path.strip_suffix(tuned_configurations::TABLES) {
+        return tables(tree, Path::new(folder), root);
+    }
     match tree.read_within(root, Path::new(path)) {
         Err(error) if error.is_missing() => None,
         read => Some(read.map_err(|error| error.to_string())),
     }
+}
+
+/// The JSON files of a folder as one object, by their names. One that is no JSON is `null` there. `None`: there are none.
+fn tables(tree: &dyn Tree, folder: &Path, root: &Path) -> Option<Result<String, String>> {
+    let is_table = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
+    let files = tree.entries(folder).into_iter().filter(is_table).take(MOST_TABLES);
+    let mut all: BTreeMap<String, Box<RawValue>> = BTreeMap::new();
+    let mut bytes = 0;
+    for path in files {
+        let Some(name) = path.file_name().and_then(OsStr::to_str) else { continue };
+        let text = tree.read_within(root, &path).unwrap_or_default();
+        bytes += text.len() as u64;
+        if bytes > disk::MOST_BYTES {
+            return Some(Err(format!("the tables of {} are larger than {} bytes", folder.display(), disk::MOST_BYTES)));
+        }
+        let table = RawValue::from_string(text).or_else(|_| RawValue::from_string("null".to_owned()));
+        all.insert(name.to_owned(), table.ok()?);
+    }
+    (!all.is_empty()).then(|| serde_json::to_string(&all).map_err(|error| error.to_string()))
 }
 
 /// What files import, and what stands near them. Each folder is listed once, and each file read, cut into blocks and parsed once, whichever

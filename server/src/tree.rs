@@ -14,6 +14,9 @@ pub(crate) trait Tree: Sync {
     /// The Python files and notebooks below a folder, in the order of their paths, without those that git ignores.
     fn source_files<'a>(&'a self, folder: &Path) -> Box<dyn Iterator<Item = PathBuf> + 'a>;
 
+    /// What lies in a folder itself, in the order of the names.
+    fn entries(&self, folder: &Path) -> Vec<PathBuf>;
+
     /// Whether a folder is the root of a repository: what lies above has no say in it.
     fn is_repository(&self, folder: &Path) -> bool;
 }
@@ -32,6 +35,13 @@ impl Tree for OnDisk {
     fn source_files<'a>(&'a self, folder: &Path) -> Box<dyn Iterator<Item = PathBuf> + 'a> {
         let entries = WalkBuilder::new(folder).sort_by_file_path(Path::cmp).build().filter_map(Result::ok);
         Box::new(entries.map(ignore::DirEntry::into_path).filter(|path| is_source(path)))
+    }
+
+    fn entries(&self, folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        paths.sort_unstable();
+        paths
     }
 
     fn is_repository(&self, folder: &Path) -> bool {

@@ -36,8 +36,8 @@ def turned(x, y, n, A: tl.constexpr, B: tl.constexpr):
 class Writer:
     """Writes a function of the host. What it may not know is what tilefit can do."""
 
-    def __init__(self, rng):
-        self.rng = rng
+    def __init__(self, rng, with_options=False):
+        self.rng, self.with_options = rng, with_options
         self.helpers = []
 
     def power(self, least=0, most=9):
@@ -141,6 +141,9 @@ class Writer:
         if self.rng.random() < 0.3:
             self.rounding = ["rounded"]
             shape = "    rounded = triton.next_power_of_2\n" + shape
+        if self.with_options:
+            body = shape + self.check() + self.options()
+            return KERNEL + self.settings() + "".join(self.helpers) + f"def go(x, y):\n{body}"
         body = shape + self.check() + self.assigned("a") + self.check() + self.assigned("b")
         if self.rng.random() < 0.3:
             body += "    b = a\n" if self.rng.random() < 0.5 else "    b = min(a, b)\n"
@@ -150,6 +153,54 @@ class Writer:
             warps = ", num_warps=warps"
         body += f"    turned[(1,)](x, y, {self.numbers[0]}, A=a, B=b{warps})\n"
         return KERNEL + self.settings() + "".join(self.helpers) + f"def go(x, y):\n{body}"
+
+    def options(self):
+        """A dictionary that the launch unpacks: chosen, looked up, changed on the way. Some have keys that others have not."""
+        def row():
+            more = f", 'num_warps': {self.rng.choice([1, 2, 8])}" * (self.rng.random() < 0.4)
+            return f"{{'A': {self.power(0, 6)}, 'B': {self.power(0, 6)}{more}}}"
+
+        self.helpers.append("def chosen(n):\n" + self.ways_to_choose(row) + "\n\n")
+        nearest = "nearest[min(nearest.keys(), key=lambda k: abs(k - {0}))]"
+        keys = sorted({self.power(0, 12) for _ in range(3)})
+        table = "{" + ", ".join(f"{key}: {row()}" for key in keys) + "}"
+        by_case = f"    options = {row()}\n    if {self.condition()}:\n        options = {row()}\n"
+        start = self.rng.choice([
+            f"    options = chosen({self.number()})\n", f"    options = chosen({self.number()})\n", by_case, f"    options = {row()} if {self.condition()} else {row()}\n",
+            f"    nearest = {table}\n    options = {nearest.format(self.numbers[0])}\n", f"    options = {table}.get({self.numbers[0]}, {row()})\n",
+            f"    found = maybe({self.number()})\n    if found:\n        options = found\n    else:\n        options = {row()}\n",
+            f"    found = maybe({self.number()})\n    options = {row()} if found is None else found\n",
+        ])
+        steps = [
+            "    options = options.copy()\n", f"    options['B'] = {self.power(0, 6)}\n", f"    options = {{**options, 'B': {self.power(0, 6)}}}\n",
+            f"    options = dict(options, num_warps={self.rng.choice([1, 8])})\n", f"    options.update({{'A': {self.power(0, 6)}}})\n",
+            f"    if {self.condition()}:\n        options['A'] = {self.power(0, 6)}\n", "    options.pop('num_warps', None)\n",
+            f"    options['num_warps'] = 8 if options['A'] > {self.power(1, 5)} else 2\n", f"    options['A'] = max(options['A'], {self.power(0, 5)})\n",
+            f"    if options['B'] >= {self.power(0, 6)}:\n        options = {row()}\n", "    options.setdefault('num_warps', 2)\n",
+            "    warps = options.pop('num_warps', 4)\n    options['num_warps'] = warps\n", f"    if 'num_warps' not in options:\n        options['num_warps'] = 2\n",
+        ]
+        self.helpers.append("def maybe(n):\n" + f"    if {self.condition_of_n()}:\n        return None\n    return {row()}\n\n\n")
+        body = start + "".join(self.rng.choice(steps) for _ in range(self.rng.randint(0, 3)))
+        if self.rng.random() < 0.3:
+            return body + f"    first = options.pop('A')\n    turned[(1,)](x, y, {self.numbers[0]}, A=min(first, {self.power(3, 6)}), **options)\n"
+        if self.rng.random() < 0.3:
+            self.helpers.append("def launched(x, y, n, A, B, **more):\n    turned[(1,)](x, y, n, A=A, B=B, **more)\n\n\n")
+            return body + f"    launched(x, y, {self.numbers[0]}, **options)\n"
+        return body + f"    turned[(1,)](x, y, {self.numbers[0]}, **options)\n"
+
+    def ways_to_choose(self, row):
+        outer, self.numbers = self.numbers, ["n"]
+        if self.rng.random() < 0.5:
+            body = "".join(f"    if {self.condition(1)}:\n        return {row()}\n" for _ in range(self.rng.randint(1, 3))) + f"    return {row()}\n"
+        else:
+            body = f"    found = {row()}\n    if {self.condition(1)}:\n        found = {row()}\n    elif {self.condition(1)}:\n        found['A'] = {self.power(0, 6)}\n    return found\n"
+        self.numbers = outer
+        return body.replace("x.is_contiguous()", "n")
+
+    def condition_of_n(self):
+        outer, self.numbers = self.numbers, ["n"]
+        condition, self.numbers = self.condition(1).replace("x.is_contiguous()", "n"), outer
+        return condition
 
     def settings(self):
         """Functions that give several numbers, by a number or by a tensor."""
@@ -215,6 +266,12 @@ def rows(path, binary):
     return [row for row in csv.DictReader(io.StringIO(answer.stdout)) if row["device"] == "sm_90"]
 
 
+def is_way(told, row):
+    """Whether it is one of the ways of a stated row, or a stated row that has but one."""
+    behind = told[told.index(row) + 1:][:1]
+    return row["possible"] == "true" or not any(other["possible"] == "true" for other in behind)
+
+
 def values(row):
     return dict(word.split("=") for word in row["configuration"].split() if "=" in word)
 
@@ -224,23 +281,24 @@ def main():
     options.add_argument("dir", type=pathlib.Path)
     options.add_argument("-n", type=int, default=100)
     options.add_argument("--seed", default="0")
+    options.add_argument("--options", action="store_true", help="what is launched with is in a dictionary")
     options.add_argument("--bin", required=True)
     options = options.parse_args()
     options.dir.mkdir(parents=True, exist_ok=True)
     counts = dict(files=0, told=0, open=0, launches=0, wrong=0, more=0)
     for nth in range(options.n):
         rng = random.Random(f"{options.seed}/{nth}")
-        text = Writer(rng).file()
+        text = Writer(rng, options.options).file()
         path = options.dir / f"host_{nth}.py"
         path.write_text(text)
         sizes = [2 ** power + more for power in range(14) for more in (-1, 0, 1) if 2 ** power + more > 0]
         shapes = [(rng.choice(sizes + [rng.randint(1, 5000)]), rng.choice(sizes + [rng.randint(1, 5000)])) for _ in range(400)]
         told = rows(path, options.bin)
         stated = [row for row in told if row["possible"] != "true"]
-        ways = [values(row) for row in told if row["possible"] == "true"] or [values(row) for row in stated]
+        ways = [values(row) for row in told if is_way(told, row)]
         counts["files"] += 1
         # A long table is cut.
-        if not stated or not stated[0]["high"] or len(stated) > 1 or len(ways) > 100:
+        if not stated or not all(row["high"] for row in stated) or len(ways) > 100:
             counts["open"] += 1
             continue
         counts["told"] += 1

@@ -28,7 +28,7 @@ pub fn call(path: &[&str], arguments: &dyn Fn() -> Vec<Argument>, device: Arch) 
             Some(Constant::Tuple([Constant::Int(major), Constant::Int(minor)].into()))
         }
         [.., "cuda", "get_device_properties"] => Some(properties(View::Properties)),
-        [.., "cuda", "get_device_name"] => board(device).map(|name| Constant::Str(name.to_owned())),
+        [.., "get_device_name"] => board(device).map(|name| Constant::Str(name.to_owned())),
         [.., "cuda", "is_available"] => Some(Constant::Bool(true)),
         // One device is enough to launch a kernel on.
         [.., "device_count"] if arguments().is_empty() => Some(Constant::Int(1)),

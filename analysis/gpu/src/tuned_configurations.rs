@@ -28,6 +28,11 @@ const FOLDERS: [Folder; 5] = [
 /// What such a file is called.
 pub const FILE: &str = "tune_configs.yaml";
 
+/// In the place of a file of a folder: all JSON files in it, as one object by their names.
+pub const TABLES: &str = "*.json";
+/// The function that reads such a file.
+pub const READING: &str = "json.load";
+
 /// The files that may have them, as paths from the folder of a library.
 pub fn files() -> impl Iterator<Item = String> {
     FOLDERS.iter().map(Folder::file)

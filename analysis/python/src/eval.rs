@@ -10,6 +10,7 @@ mod imports;
 mod methods;
 mod object;
 mod parts;
+mod paths;
 mod records;
 mod standalone;
 #[cfg(test)]
@@ -37,6 +38,7 @@ pub use choice::{OneOf, lifted};
 pub use imports::{Bindings, Bound, Imports, Module};
 pub use object::{Behaviour, Object};
 pub use parts::{DEEPEST_PARTS, Parts, Weighed};
+pub use paths::Pattern;
 pub use records::Record;
 pub use standalone::{Call, Language, Standalone};
 
@@ -63,7 +65,7 @@ pub enum Constant {
     Function(String),
     /// A function inside of the one that is being run. Only among the locals of that, by the name that it has there.
     Local(StmtId),
-    /// `lambda: body` of the function that is being run. Only among the locals of that.
+    /// `lambda: body` of the function that is being run, or `functools.partial(…)`. Only among the locals of that.
     Thunk(ExprId),
     /// Unknown values stay inside, so that the other keys are known.
     Dict(Parts<(Constant, Constant)>),
@@ -399,18 +401,14 @@ impl Evaluator<'_> {
             Expr::Error => unknown("the expression does not parse"),
             Expr::Dict(pairs) if pairs.len() > entries::MOST_ENTRIES => Constant::Unknown(entries::too_many_entries()),
             Expr::Dict(pairs) => {
-                let mut entries = Vec::with_capacity(pairs.len());
-                for &(key, value) in pairs {
-                    match self.ast.expr(key) {
-                        Expr::Unpacked(mapping) => match self.value(*mapping) {
-                            Constant::Dict(more) => entries.extend(more),
-                            Constant::Unknown(reason) => return Constant::Unknown(reason),
-                            _ => return unknown("unpacks a value that is not a dictionary"),
-                        },
-                        _ => entries.push((self.value(key), self.value(value))),
-                    }
-                }
-                self.dictionary(entries.into_iter())
+                let each = pairs.iter().map(|&(key, value)| match self.ast.expr(key) {
+                    Expr::Unpacked(mapping) => Entry::All(self.value(*mapping)),
+                    _ => Entry::One(self.value(key), self.value(value)),
+                });
+                self.dictionary_of(each.collect())
+            }
+            Expr::Joined(parts) if self.scope.follows() => {
+                paths::joined(&parts.iter().map(|&part| self.value(part)).collect::<Vec<_>>())
             }
             Expr::Joined(parts) => self.all(parts).map_or_else(Constant::Unknown, |parts| text::joined(&parts)),
             Expr::Comprehension { element, clauses } => {
@@ -454,8 +452,8 @@ impl Evaluator<'_> {
 
     /// `then if condition else otherwise`, where the condition is not known.
     fn either(&self, condition: Constant, then: ExprId, otherwise: ExprId) -> Constant {
-        let takes_all = self.scope.takes_all();
-        if !takes_all && self.scope.decision().is_none() {
+        let by = if self.scope.takes_all() { None } else { self.scope.decision() };
+        if !self.scope.takes_all() && by.is_none() {
             return condition;
         }
         let (then, otherwise) = (self.value(then), self.value(otherwise));
@@ -466,7 +464,7 @@ impl Evaluator<'_> {
             }
             None => None,
         };
-        by_case.or_else(|| choice::either(&then, &otherwise, takes_all)).unwrap_or(match condition {
+        by_case.or_else(|| choice::either(&then, &otherwise, by)).unwrap_or(match condition {
             Constant::Unknown(_) => condition,
             _ => unknown("depends on a condition that is not known"),
         })
@@ -499,6 +497,34 @@ impl Evaluator<'_> {
                 value => Ok(value),
             })
             .collect()
+    }
+
+    /// What is put together for a dictionary. Of mappings of which it is not known which one they are, each way is.
+    fn dictionary_of(&self, parts: Vec<Entry>) -> Constant {
+        let mappings: Vec<Constant> = parts
+            .iter()
+            .filter_map(|part| match part {
+                Entry::All(Constant::OneOf(choice)) => Some(choice.only_dictionaries()),
+                Entry::All(mapping) => Some(mapping.clone()),
+                Entry::One(..) => None,
+            })
+            .collect();
+        let of_mappings = |mappings: &[Constant]| {
+            let mut mappings = mappings.iter();
+            let mut entries = Vec::with_capacity(parts.len());
+            for part in &parts {
+                match part {
+                    Entry::One(key, value) => entries.push((key.clone(), value.clone())),
+                    Entry::All(_) => match mappings.next() {
+                        Some(Constant::Dict(more)) => entries.extend(more.iter().cloned()),
+                        Some(Constant::Unknown(reason)) => return Constant::Unknown(reason.clone()),
+                        _ => return unknown("unpacks a value that is not a dictionary"),
+                    },
+                }
+            }
+            self.dictionary(entries.into_iter())
+        };
+        lifted(&mappings, &of_mappings).unwrap_or_else(|| of_mappings(&mappings))
     }
 
     /// The last value of each key. A key that is not known could be any of the others.
@@ -681,7 +707,13 @@ impl Evaluator<'_> {
                 Some((name, Constant::Local(local))) if path.len() == 1 => {
                     return functions::call_local(self, name, *local, args);
                 }
-                Some((_, Constant::Thunk(body))) if path.len() == 1 && args.is_empty() => return self.value(*body),
+                Some((_, Constant::Thunk(body))) if path.len() == 1 => {
+                    match functions::partial(self.ast, self.ast.expr(*body)) {
+                        Some([function, given @ ..]) => return self.call(function.value, &[given, args].concat()),
+                        None if args.is_empty() => return self.value(*body),
+                        Some([]) | None => {}
+                    }
+                }
                 _ => {}
             }
         }
@@ -692,6 +724,10 @@ impl Evaluator<'_> {
         let is_positional = args.first().is_some_and(|arg| arg.keyword.is_none());
         match path.as_slice() {
             ["replace"] | ["dataclasses", "replace"] if is_positional => records::replace(self, args),
+            ["open"] if self.scope.follows() => match args {
+                [path, ..] => paths::opened(&self.value(path.value)),
+                [] => unknown("opens nothing"),
+            },
             [name] if self.is_argument(name) => unknown(format!("calls `{name}`, a local function")),
             [name] if self.scope.class(name).is_some() => records::construct(self, name, args),
             ["dict"] if !args.iter().any(|arg| matches!(self.ast.expr(arg.value), Expr::Starred(_))) => {
@@ -707,6 +743,11 @@ impl Evaluator<'_> {
                 Ok(None) | Err(_) => functions::call(self, name, args),
             },
             ["os", "getenv"] | ["os", "environ", "get"] => self.environment(args),
+            ["os", "path", name] if self.scope.follows() => {
+                let values: Vec<Constant> = args.iter().map(|arg| self.value(arg.value)).collect();
+                let not_run = || unknown(format!("calls `os.path.{name}`, which tilefit does not evaluate"));
+                paths::call(name, &values).unwrap_or_else(not_run)
+            }
             ["math", name] => match self.positional(args) {
                 Ok(values) => math(name, &values),
                 Err(reason) => Constant::Unknown(reason),
@@ -755,6 +796,14 @@ impl Evaluator<'_> {
     }
 
     fn arguments(&self, args: &[Arg]) -> Vec<Argument> {
+        self.arguments_where(args, &|mapping| match self.value(mapping) {
+            Constant::OneOf(choice) => choice.as_one_dictionary(),
+            mapping => mapping,
+        })
+    }
+
+    /// `mapping`: what `**mapping` unpacks.
+    fn arguments_where(&self, args: &[Arg], mapping: &dyn Fn(ExprId) -> Constant) -> Vec<Argument> {
         let mut arguments = Vec::with_capacity(args.len());
         // Behind a list that is not known, places are not.
         let mut is_placed = true;
@@ -767,8 +816,8 @@ impl Evaluator<'_> {
                     }
                     _ => is_placed = false,
                 },
-                Expr::Unpacked(mapping) => {
-                    if let Constant::Dict(pairs) = self.value(*mapping) {
+                Expr::Unpacked(unpacked) => {
+                    if let Constant::Dict(pairs) = mapping(*unpacked) {
                         arguments.extend(pairs.into_iter().filter_map(|(key, value)| match key {
                             Constant::Str(keyword) => Some(Argument { keyword: Some(keyword), value }),
                             _ => None,
@@ -785,8 +834,14 @@ impl Evaluator<'_> {
     /// `**options` of which not all are known: any option may be among them.
     fn unknown_keywords(&self, arg: &Arg) -> Option<Argument> {
         let Expr::Unpacked(mapping) = self.ast.expr(arg.value) else { return None };
-        let is_known = matches!(self.value(*mapping), Constant::Dict(pairs)
-            if pairs.iter().all(|(key, _)| matches!(key, Constant::Str(_))));
+        let is_known = |mapping: &Constant| match mapping {
+            Constant::Dict(pairs) => pairs.iter().all(|(key, _)| matches!(key, Constant::Str(_))),
+            _ => false,
+        };
+        let is_known = match self.value(*mapping) {
+            Constant::OneOf(choice) => choice.dictionaries().is_some_and(|all| all.iter().all(|(_, it)| is_known(it))),
+            mapping => is_known(&mapping),
+        };
         let value = || unknown("keywords that are not known");
         (!is_known).then(|| Argument { keyword: Some(UNKNOWN_KEYWORDS.to_owned()), value: value() })
     }
@@ -810,20 +865,17 @@ impl Evaluator<'_> {
 
     /// `dict(other, key=value, **more)`
     fn made_dictionary(&self, args: &[Arg]) -> Constant {
-        let mut entries = Vec::new();
-        for arg in args {
+        let each = args.iter().map(|arg| {
             let other = match self.ast.expr(arg.value) {
                 Expr::Unpacked(mapping) => *mapping,
                 _ => arg.value,
             };
             match (&arg.keyword, self.value(other)) {
-                (Some(keyword), value) => entries.push((Constant::Str(keyword.clone()), value)),
-                (None, Constant::Dict(more)) => entries.extend(more),
-                (None, Constant::Unknown(reason)) => return Constant::Unknown(reason),
-                (None, _) => return unknown("makes a dictionary of an unknown value"),
+                (Some(keyword), value) => Entry::One(Constant::Str(keyword.clone()), value),
+                (None, mapping) => Entry::All(mapping),
             }
-        }
-        self.dictionary(entries.into_iter())
+        });
+        self.dictionary_of(each.collect())
     }
 
     /// `kernel[grid](args)`, where the scope knows such functions: by name, or one that a local stands for.
@@ -840,13 +892,32 @@ impl Evaluator<'_> {
             Some(_) => return None,
             None => name,
         };
-        let arguments = || {
-            self.value(grid);
-            let mut arguments = self.arguments(args);
-            arguments.extend(args.iter().filter_map(|arg| self.unknown_keywords(arg)));
-            arguments
+        let launch = |mapping: &dyn Fn(ExprId) -> Constant, seen: &dyn Fn(&Constant) -> Constant| {
+            let arguments = || {
+                self.value(grid);
+                let mut arguments = self.arguments_where(args, mapping);
+                arguments.iter_mut().for_each(|argument| argument.value = seen(&argument.value));
+                arguments.extend(args.iter().filter_map(|arg| self.unknown_keywords(arg)));
+                arguments
+            };
+            self.scope.launch(callee, is_bare, &arguments)
         };
-        self.scope.launch(callee, is_bare, &arguments)
+        let open_mapping = |arg: &Arg| {
+            let Expr::Unpacked(mapping) = self.ast.expr(arg.value) else { return None };
+            match self.value(*mapping) {
+                Constant::OneOf(choice) => Some((*mapping, choice.by, choice.dictionaries()?)),
+                _ => None,
+            }
+        };
+        // What some of the dictionaries have and others have not is given in some of the launches.
+        let Some((open, by, ways)) = args.iter().find_map(open_mapping) else {
+            return launch(&|mapping| self.value(mapping), &Constant::clone);
+        };
+        let launched = ways.into_iter().map(|(cases, way)| {
+            let mapping = |mapping| if mapping == open { way.clone() } else { self.value(mapping) };
+            launch(&mapping, &|value| by.map_or_else(|| value.clone(), |by| choice::narrowed(value, by, &cases)))
+        });
+        launched.last().flatten()
     }
 
     /// A variable of the environment, which is taken not to be set.
@@ -876,8 +947,9 @@ impl Evaluator<'_> {
             Constant::Dict(pairs) => {
                 let key = self.value(index);
                 self.count(pairs.len());
-                return entries::found(pairs, &key, || unknown("the key is not in the dictionary"));
+                return self.entry(pairs, &key);
             }
+            Constant::OneOf(_) => return choice::entry_of(&value, &self.value(index), None),
             _ => return unknown("indexes a value that is not a list or tuple"),
         };
         if let Expr::Slice { lower, upper, step: None } = self.ast.expr(index) {
@@ -905,6 +977,15 @@ impl Evaluator<'_> {
             Constant::Unknown(_) if elements.len() == 1 => elements[0].clone(),
             Constant::Unknown(reason) => Constant::Unknown(reason),
             _ => unknown("indexes a list with a value that is not an integer"),
+        }
+    }
+
+    /// `dictionary[key]`: of a key that is not known, any.
+    fn entry(&self, pairs: &[(Constant, Constant)], key: &Constant) -> Constant {
+        let any = || choice::any_of(pairs, self.scope.decision()?);
+        match key {
+            Constant::Unknown(reason) => any().unwrap_or_else(|| Constant::Unknown(reason.clone())),
+            key => entries::found(pairs, key, || unknown("the key is not in the dictionary")),
         }
     }
 
@@ -946,6 +1027,13 @@ impl Evaluator<'_> {
             },
         }
     }
+}
+
+/// What a dictionary is made of.
+enum Entry {
+    One(Constant, Constant),
+    /// `**mapping`
+    All(Constant),
 }
 
 /// What holds or does not.
@@ -1017,7 +1105,7 @@ impl Weighed for Constant {
             Constant::List(parts) | Constant::Tuple(parts) => parts.weight(),
             Constant::Dict(pairs) => pairs.weight(),
             Constant::Record(record) => record.weight(),
-            Constant::OneOf(choice) => 1 + choice.cases.len(),
+            Constant::OneOf(choice) => choice.values().fold(1, |sum: usize, value| sum.saturating_add(value.weight())),
             Constant::Object(object) => object.weight(),
             Constant::Str(text) => 1 + text.len(),
             _ => 1,
@@ -1030,6 +1118,7 @@ impl Weighed for Constant {
             Constant::Dict(pairs) => pairs.depth(),
             Constant::Record(record) => record.depth(),
             Constant::Object(object) => object.depth(),
+            Constant::OneOf(choice) => choice.values().map(Constant::depth).max().unwrap_or(0).saturating_add(1),
             _ => 0,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use tilefit_gpu::tuned_configurations;
 use tilefit_syntax::BlockKind;
-use tilefit_syntax::ast::{Ast, Expr, Stmt};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt};
 
 use super::{SourceFile, Unit, Workspace, syntax, units};
 
@@ -119,7 +119,7 @@ fn modules_by_name(ast: &Ast) -> impl Iterator<Item = &str> {
 }
 
 /// The tables that a file may take configurations from, each with where it may be.
-fn tables(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
+fn tables_of_autotune(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
     if !units(db, file).iter().any(|&unit| takes_tuned(db, unit)) {
         return Vec::new();
     }
@@ -131,11 +131,64 @@ fn takes_tuned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     unit.source(db).text.contains(tuned_configurations::FUNCTION)
 }
 
+/// The folders of tables that a file reads: those of `os.path.join(os.path.dirname(__file__), "configs", name)`.
+fn folders_of_tables(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
+    if !units(db, file).iter().any(|&unit| reads_tables(db, unit)) {
+        return Vec::new();
+    }
+    let folders = units(db, file).iter().flat_map(|&unit| folders_beside(db, unit).iter());
+    folders.map(|folder| vec![format!("{folder}/{}", tuned_configurations::TABLES)]).collect()
+}
+
+#[salsa::tracked(returns(copy))]
+fn reads_tables<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    unit.source(db).text.contains(tuned_configurations::READING)
+}
+
+#[salsa::tracked(returns(ref))]
+fn folders_beside<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<String> {
+    if !unit.source(db).text.contains("__file__") {
+        return Vec::new();
+    }
+    let (ast, path) = (syntax(db, unit), unit.file(db).path(db));
+    let folder = |expr: &Expr| {
+        let Expr::Call { func, args } = expr else { return None };
+        let ([.., "join"], Some((first, rest))) = (ast.dotted(*func)?.as_slice(), args.split_first()) else {
+            return None;
+        };
+        let mut folder = of_this_file(ast, first.value, path)?.to_owned();
+        for part in rest {
+            match ast.expr(part.value) {
+                Expr::Str(part) if !part.ends_with(".json") => folder = format!("{folder}/{part}"),
+                _ => break,
+            }
+        }
+        Some(folder)
+    };
+    ast.exprs().filter_map(|(_, expr)| folder(expr)).collect()
+}
+
+/// `os.path.dirname(os.path.realpath(__file__))`
+fn of_this_file<'p>(ast: &Ast, expr: ExprId, path: &'p str) -> Option<&'p str> {
+    match ast.expr(expr) {
+        Expr::Name(name) if name == "__file__" => Some(path),
+        Expr::Call { func, args } => {
+            let of = of_this_file(ast, args.first()?.value, path)?;
+            if let Some(&"dirname") = ast.dotted(*func)?.last() { parent(of) } else { Some(of) }
+        }
+        _ => None,
+    }
+}
+
 /// The candidates of each import at the top level of a file, and of what else it reads.
 #[salsa::tracked(returns(ref))]
 fn of_file(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
-    let mut imports = tables(db, file);
-    let statements = units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements);
+    let mut imports = tables_of_autotune(db, file);
+    let folders = folders_of_tables(db, file);
+    // What reads tables asks in its functions whether there are others.
+    let within = !folders.is_empty();
+    imports.extend(folders);
+    let statements = units(db, file).iter().filter(|unit| within || unit.key(db).kind == BlockKind::Statements);
     for &unit in statements.filter(|unit| unit.source(db).text.contains("import")) {
         // `importlib.import_module("…")`
         imports.extend(modules_by_name(syntax(db, unit)).map(|module| candidates(file.path(db), 0, module)));

@@ -12,7 +12,7 @@ use tilefit_gpu::device::Arch;
 use tilefit_gpu::host::{self, Written};
 use tilefit_gpu::language::{self, Dtype};
 use tilefit_gpu::scenario::{self, Call};
-use tilefit_python::eval::{self, Argument, Constant, OneOf, Scope};
+use tilefit_python::eval::{self, Argument, Constant, OneOf, Pattern, Scope};
 use tilefit_python::torch;
 
 use super::devices::device_of_host;
@@ -24,7 +24,7 @@ use super::modules::{imported_from, module_called};
 use super::program::depends_on_device;
 use super::reexports::imports;
 use super::statements::statements_of;
-use super::{Name, SourceFile, Unit, syntax, units};
+use super::{Name, SourceFile, Unit, syntax, tables, units};
 
 /// A launch of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -270,6 +270,9 @@ struct Launches {
 impl<'db> Meaning<'db> for Launches {
     /// `torch.float16` is Triton's own type of such elements.
     fn library_name(&self, host: &Host<'db, '_>, path: &[&str]) -> Option<Constant> {
+        if let ["__file__"] = path {
+            return Some(Constant::Str(host.file().path(host.scope.db).clone()));
+        }
         torch::name::<Dtype>(path).or_else(|| libraries::name(host.scope.db, host.asking(), path, Reader::Kernel))
     }
 
@@ -284,7 +287,8 @@ impl<'db> Meaning<'db> for Launches {
         let value = layout
             .or_else(|| torch::call::<Dtype>(path, arguments))
             .or_else(|| host::call(path, arguments))
-            .or_else(|| libraries::call(host.scope.db, host.asking(), path, arguments, Reader::Kernel))?;
+            .or_else(|| libraries::call(host.scope.db, host.asking(), path, arguments, Reader::Kernel))
+            .or_else(|| tables::call(host.scope.db, path, arguments, &|| host.decision()))?;
         match (canonical.as_deref(), value) {
             (Some("triton.next_power_of_2"), Constant::Unknown(_)) => Some(OneOf::power_of_two(host.decision()?)),
             (_, value) => Some(value),
@@ -459,6 +463,7 @@ impl Launches {
             value if value.get::<Written>().is_some_and(|it| it.file.as_ref().is_some_and(|file| file != path)) => {
                 unknown("a name of another file")
             }
+            value if value.get::<Pattern>().is_some() => unknown("a text of which parts are not known"),
             _ => value,
         };
         let arguments = arguments.into_iter().map(|(name, value)| (name, understood(value))).collect::<Vec<_>>();

@@ -1,9 +1,11 @@
 //! The modules that names at the top of a file lead to.
 
 use tilefit_python::eval::{self, Binding};
+use tilefit_syntax::BlockKind;
+use tilefit_syntax::ast::Stmt;
 
 use super::statements::statements_of;
-use super::{Name, SourceFile, imports, syntax};
+use super::{Name, SourceFile, Unit, imports, syntax, units};
 
 /// Files that hand a name on to each other.
 pub(super) const LONGEST_WAY: u32 = 4;
@@ -69,10 +71,37 @@ pub(super) fn imported_from<'db>(
             Binding::Import { level, module, original } => Some((level, module, original)),
             _ => None,
         });
+        let import = import.or_else(|| imported_by_functions(db, file, name));
         let Some((level, module, original)) = import else { break };
         let Some(source) = module_file(db, file, level, Name::new(db, module)) else { break };
         (file, name) = (source, Name::new(db, original));
         found = Some((file, name));
     }
     found
+}
+
+/// What the functions of a file import under a name, where it is the same in each that does.
+#[salsa::tracked(returns(clone))]
+fn imported_by_functions<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    name: Name<'db>,
+) -> Option<(u32, String, String)> {
+    let within = units(db, file).iter().filter(|unit| !is_of_module(db, **unit));
+    let importing = within.filter(|unit| unit.source(db).text.contains("import"));
+    let mut found = None;
+    for (_, stmt) in importing.flat_map(|&unit| syntax(db, unit).stmts()) {
+        let Stmt::ImportFrom { level, module, names } = stmt else { continue };
+        let Some(bound) = names.iter().find(|imported| imported.bound() == name.text(db)) else { continue };
+        let import = (*level, module.clone(), bound.name.clone());
+        if found.get_or_insert_with(|| import.clone()) != &import {
+            return None;
+        }
+    }
+    found
+}
+
+/// Whether a unit is of the statements of a module.
+fn is_of_module<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    unit.key(db).kind == BlockKind::Statements && unit.parent(db).is_none()
 }

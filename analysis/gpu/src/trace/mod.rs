@@ -709,8 +709,10 @@ impl Tracer<'_> {
         if SAME_ELEMENTS.contains(&op.name)
             && let Some(of) = op.operands.first()
         {
-            if let Some(name) = self.of_untyped.get(of).cloned() {
-                self.of_untyped.insert(result, name);
+            for names in [&mut self.of_untyped, &mut self.counts_from] {
+                if let Some(name) = names.get(of).cloned() {
+                    names.insert(result, name);
+                }
             }
             if let Some(name) = self.number_of(*of) {
                 self.counted.insert(result, name);
@@ -817,8 +819,8 @@ impl Tracer<'_> {
 
 const SPECIALIZED: &str = "what a loop with `warp_specialize` takes that loads through descriptors is not modelled";
 
-/// Operations that give elements another shape.
-const SAME_ELEMENTS: [&str; 6] = ["broadcast", "expand_dims", "permute", "reshape", "splat", "trans"];
+/// Operations that give elements another shape or layout.
+const SAME_ELEMENTS: [&str; 7] = ["broadcast", "convert_layout", "expand_dims", "permute", "reshape", "splat", "trans"];
 
 /// What an operation with one result is made of.
 struct Emitted<'o> {

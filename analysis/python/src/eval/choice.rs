@@ -117,6 +117,17 @@ impl OneOf {
         OneOf::decided(by, (0..).zip(values))
     }
 
+    /// The same of values of which some may be equal, each of them a case.
+    fn each_decided(by: u32, values: impl IntoIterator<Item = Constant>) -> Constant {
+        let mut distinct: Vec<Constant> = Vec::new();
+        for value in values.into_iter().flat_map(each_value) {
+            if !distinct.contains(&value) {
+                distinct.push(value);
+            }
+        }
+        OneOf::decided_as(by, distinct)
+    }
+
     pub fn values(&self) -> impl Iterator<Item = &Constant> {
         self.cases.iter().map(|(_, value)| value)
     }
@@ -165,6 +176,83 @@ impl OneOf {
     /// What it may be in a case of what decides it.
     pub fn within(&self, case: u32) -> impl Iterator<Item = &Constant> {
         self.cases.iter().filter(move |(nth, _)| *nth == case).map(|(_, value)| value)
+    }
+
+    /// The dictionaries among its values, by which keys they have, each with its cases; `None` where it is no choice of dictionaries. What is none of
+    /// them could not be used as one.
+    pub(super) fn dictionaries(&self) -> Option<Vec<(Vec<u32>, Constant)>> {
+        let entries = |(keys, cases): (Vec<&Constant>, Vec<(u32, Constant)>)| {
+            let among = OneOf { by: self.by, cases };
+            let entry = |key: &Constant| Some((key.clone(), among.entry_of_all(key)?));
+            (among.distinct_cases(), Constant::Dict(keys.into_iter().filter_map(entry).collect()))
+        };
+        let all: Vec<_> = self.alike().into_iter().map(entries).collect();
+        (!all.is_empty()).then_some(all)
+    }
+
+    /// The dictionaries among its values, by the keys that they have and those whose value is known.
+    fn alike(&self) -> Vec<(Vec<&Constant>, Vec<(u32, Constant)>)> {
+        let mut alike: Vec<(Vec<(&Constant, bool)>, Vec<(u32, Constant)>)> = Vec::new();
+        for (case, value) in &self.cases {
+            let Constant::Dict(pairs) = value else { continue };
+            let keys: Vec<_> = pairs.iter().map(|(key, value)| (key, matches!(value, Constant::Unknown(_)))).collect();
+            let has_same = |(others, _): &&mut (Vec<(&Constant, bool)>, _)| {
+                others.len() == keys.len() && keys.iter().all(|key| others.contains(key))
+            };
+            match alike.iter_mut().find(has_same) {
+                Some((_, cases)) => cases.push((*case, value.clone())),
+                None => alike.push((keys, vec![(*case, value.clone())])),
+            }
+        }
+        alike.into_iter().map(|(keys, cases)| (keys.into_iter().map(|(key, _)| key).collect(), cases)).collect()
+    }
+
+    /// The entries that it has as a dictionary; those that only some have are not known.
+    pub(super) fn as_one_dictionary(&self) -> Constant {
+        let mut entries: Vec<(Constant, Constant)> = Vec::new();
+        for value in self.values() {
+            let Constant::Dict(pairs) = value else { continue };
+            for (key, _) in pairs.iter() {
+                if !entries.iter().any(|(other, _)| other == key) {
+                    let value = self.entry_of_all(key).unwrap_or_else(|| unknown("is only passed in some cases"));
+                    entries.push((key.clone(), value));
+                }
+            }
+        }
+        Constant::Dict(entries.into())
+    }
+
+    /// The entry of a key that all of its dictionaries have.
+    fn entry_of_all(&self, key: &Constant) -> Option<Constant> {
+        let entries = self.cases.iter().filter_map(|(case, value)| match value {
+            Constant::Dict(pairs) => Some(super::entries::entry(pairs, key).map(|value| (*case, value))),
+            _ => None,
+        });
+        let entries: Vec<(u32, Constant)> = entries.collect::<Option<_>>()?;
+        Some(match self.by {
+            Some(by) => OneOf::decided(by, entries),
+            None => OneOf::of(entries.into_iter().map(|(_, value)| value)),
+        })
+    }
+
+    /// It, where it is a dictionary.
+    pub(super) fn only_dictionaries(&self) -> Constant {
+        let cases: Vec<_> = self.cases.iter().filter(|(_, value)| is_dictionary(value)).cloned().collect();
+        match cases.as_slice() {
+            [] => unknown("is no dictionary"),
+            [(_, only)] => only.clone(),
+            _ => Constant::OneOf(OneOf { by: self.by, cases }),
+        }
+    }
+
+    /// It, where it is a dictionary that has a key: where it is something else, Python raises an error. `None`: it never is.
+    pub(super) fn with_key(&self, key: &Constant) -> Option<OneOf> {
+        let has = |value: &Constant| match value {
+            Constant::Dict(pairs) => super::entries::entry(pairs, key).is_some(),
+            value => !matches!(value, Constant::None),
+        };
+        let cases: Vec<_> = self.cases.iter().filter(|(_, value)| has(value)).cloned().collect();
+        (!cases.is_empty()).then_some(OneOf { by: self.by, cases })
     }
 
     /// The cases of what decides it, each once.
@@ -267,6 +355,9 @@ pub(super) fn narrowed(value: &Constant, by: u32, cases: &[u32]) -> Constant {
             OneOf::decided(by, kept)
         }
         Constant::Tuple(values) => Constant::Tuple(values.iter().map(|value| narrowed(value, by, cases)).collect()),
+        Constant::Dict(pairs) if pairs.iter().any(|(_, value)| matches!(value, Constant::OneOf(_))) => {
+            Constant::Dict(pairs.iter().map(|(key, value)| (key.clone(), narrowed(value, by, cases))).collect())
+        }
         value => value.clone(),
     }
 }
@@ -285,7 +376,7 @@ pub(super) fn joined(
     }
     let is_single = |value: &Constant| match value {
         Constant::OneOf(choice) => choice.by.is_none_or(|it| it == by),
-        value => is_plain(value),
+        value => is_plain(value) || is_dictionary(value),
     };
     if !is_single(one) || !is_single(other) {
         return None;
@@ -300,15 +391,47 @@ pub(super) fn joined(
 }
 
 /// What is one value or the other; `None` where that is not one of a few values.
-/// `lists`: lists may be such values.
-pub(super) fn either(one: &Constant, other: &Constant, lists: bool) -> Option<Constant> {
-    let is_list = |value: &Constant| matches!(value, Constant::List(_) | Constant::Tuple(_));
+/// `by`: what decides which, so that entries of dictionaries go together; `None`: tuples may be such values, and dictionaries may not.
+pub(super) fn either(one: &Constant, other: &Constant, by: Option<u32>) -> Option<Constant> {
+    let is_one = |value: &Constant| match value {
+        Constant::List(_) => true,
+        Constant::Tuple(_) => by.is_none(),
+        Constant::Dict(_) => by.is_some(),
+        value => is_plain(value),
+    };
     let values = |value: &Constant| match value {
         Constant::OneOf(choice) => Some(choice.values().cloned().collect()),
-        value => (is_plain(value) || lists && is_list(value)).then(|| vec![value.clone()]),
+        value => is_one(value).then(|| vec![value.clone()]),
     };
     let all: [Vec<Constant>; 2] = [values(one)?, values(other)?];
-    Some(OneOf::of(all.concat()))
+    let all = all.concat();
+    Some(match by.filter(|_| all.iter().any(is_dictionary)) {
+        Some(by) => OneOf::each_decided(by, all),
+        None => OneOf::of(all),
+    })
+}
+
+impl OneOf {
+    /// One of some entries of tables, which one thing decides. Of more than are told apart, each key has one of its values by itself.
+    pub fn any(by: u32, entries: Vec<Constant>) -> Option<Constant> {
+        if entries.len() <= MOST_DECIDED {
+            return (!entries.is_empty()).then(|| OneOf::each_decided(by, entries));
+        }
+        let all = OneOf { by: None, cases: entries.into_iter().map(|entry| (0, entry)).collect() };
+        let alike = all.alike().into_iter().map(|(keys, cases)| {
+            let entries = OneOf { by: None, cases };
+            let value = |key: &&Constant| Some(((*key).clone(), entries.entry_of_all(key)?));
+            Constant::Dict(keys.iter().filter_map(value).collect())
+        });
+        Some(OneOf::each_decided(by, alike))
+    }
+}
+
+/// Any value of a dictionary; `None` where they are not such values.
+pub(super) fn any_of(pairs: &[(Constant, Constant)], by: u32) -> Option<Constant> {
+    let is_one = |value: &Constant| is_plain(value) || matches!(value, Constant::Dict(_) | Constant::OneOf(_));
+    let values = || pairs.iter().map(|(_, value)| value);
+    (!pairs.is_empty() && values().all(is_one)).then(|| OneOf::each_decided(by, values().cloned()))
 }
 
 /// Tuples that are one or the other, whichever `by` decides: what is in the same place of either goes together. `None` where that is not one of a few.
@@ -337,6 +460,53 @@ fn rows(tuple: &[Constant]) -> Option<Vec<Vec<Constant>>> {
         }
         None => product(tuple, |part| choice(part).map_or_else(|| vec![part], |it| it.values().collect())),
     }
+}
+
+/// The entry of a key of what may be a dictionary. `default`: in place of one that is missing.
+pub(super) fn entry_of(dictionary: &Constant, key: &Constant, default: Option<Constant>) -> Constant {
+    if let Constant::Unknown(_) = key {
+        return key.clone();
+    }
+    let missing = || default.clone().unwrap_or_else(|| unknown("the key is not in the dictionary"));
+    let of_each = |values: &[Constant]| match values {
+        [Constant::Dict(pairs), key] => super::entries::found(pairs, key, missing),
+        _ => unknown("is no dictionary"),
+    };
+    let dictionary = match (choice(dictionary), &default) {
+        (Some(choice), None) => choice.with_key(key).map_or_else(|| unknown("is no dictionary"), Constant::OneOf),
+        (Some(choice), Some(_)) => choice.only_dictionaries(),
+        (None, _) => dictionary.clone(),
+    };
+    let values = [dictionary, key.clone()];
+    lifted(&values, &of_each).unwrap_or_else(|| of_each(&values))
+}
+
+/// Whether it is a dictionary, or may be one.
+pub(super) fn may_be_dictionary(value: &Constant) -> bool {
+    is_dictionary(value) || choice(value).is_some_and(|choice| choice.values().any(is_dictionary))
+}
+
+/// Whether a value, or a part of it, may be the dictionary that another one is or may be.
+pub(super) fn may_hold(value: &Constant, dictionary: &Constant) -> bool {
+    match value {
+        Constant::OneOf(choice) => choice.values().any(|value| may_hold(value, dictionary)),
+        Constant::List(parts) | Constant::Tuple(parts) => parts.iter().any(|part| may_hold(part, dictionary)),
+        Constant::Dict(pairs) => {
+            let is_open = || pairs.iter().any(|(_, value)| matches!(value, Constant::OneOf(_)));
+            let is_it = match dictionary {
+                Constant::OneOf(choice) => choice.values().any(|one| one == value),
+                // A copy is equal and another one. One with open entries is made anew where those are narrowed.
+                Constant::Dict(others) => pairs.is_same(others) || is_open() && value == dictionary,
+                _ => false,
+            };
+            is_it || pairs.iter().any(|(_, part)| may_hold(part, dictionary))
+        }
+        _ => false,
+    }
+}
+
+fn is_dictionary(value: &Constant) -> bool {
+    matches!(value, Constant::Dict(_))
 }
 
 /// A number or the like: what a kernel may be given.

@@ -9,8 +9,8 @@ use tilefit_syntax::ast::{Arg, Ast, BoolOp, CompareOp, Expr, ExprId, Function, P
 use super::arithmetic::binary;
 use super::builtins::is_builtin;
 use super::{
-    Argument, Constant, Evaluator, Parts, Scope, VALUES_A_CALL, Weighed, asks_for_program, choice, decorator_name,
-    entries, held, is_shape, split, unknown,
+    Argument, Constant, Evaluator, Parts, Pattern, Scope, VALUES_A_CALL, Weighed, asks_for_program, choice,
+    decorator_name, entries, held, is_shape, split, unknown,
 };
 use crate::finding::Reason;
 use crate::work;
@@ -24,6 +24,8 @@ const MOST_OPEN_ROUNDS: usize = 16;
 /// Locals that are copied in the time of a step, and those that are passed on the way to one.
 const LOCALS_COPIED_A_STEP: u64 = 4;
 pub(super) const LOCALS_A_STEP: u64 = 64;
+/// Values within one that are compared in the time of a step.
+const VALUES_COMPARED_A_STEP: u64 = 32;
 
 /// `name(args)` of a function of this file or of one that it imports.
 pub(super) fn call(caller: &Evaluator, name: &str, args: &[Arg]) -> Constant {
@@ -42,6 +44,15 @@ pub(super) fn call(caller: &Evaluator, name: &str, args: &[Arg]) -> Constant {
     match passed(caller, &source.ast, defining_scope, name, function, args) {
         Ok(arguments) => run(caller, &source.ast, defining_scope, function, arguments),
         Err(reason) => Constant::Unknown(reason),
+    }
+}
+
+/// `functools.partial(function, …)`: what it is given.
+pub(super) fn partial<'a>(ast: &'a Ast, call: &'a Expr) -> Option<&'a [Arg]> {
+    let Expr::Call { func, args } = call else { return None };
+    match ast.dotted(*func)?.as_slice() {
+        ["functools", "partial"] | ["partial"] => Some(args),
+        _ => None,
     }
 }
 
@@ -360,9 +371,8 @@ fn either(one: Constant, other: Constant, scope: &dyn Scope) -> Constant {
             let each = || parts.map(|(one, other)| either(one, other, scope)).collect();
             Some(Constant::Tuple(row.map_or_else(each, Parts::from)))
         }
-        _ if scope.takes_all() => choice::either(&one, &other, true),
-        _ if scope.decision().is_some() => choice::either(&one, &other, false),
-        _ => None,
+        _ if scope.takes_all() => choice::either(&one, &other, None),
+        _ => scope.decision().and_then(|by| choice::either(&one, &other, Some(by))),
     };
     joined.unwrap_or_else(|| match (one, other) {
         (Constant::Unknown(reason), _) | (_, Constant::Unknown(reason)) => Constant::Unknown(reason),
@@ -434,8 +444,12 @@ impl<'e> Run<'e> {
                 return Ok(Flow::Return(Returned { value, cases: self.cases.clone() }));
             }
             Stmt::Assign { targets, value: Some(value), .. } => {
-                let value = match (self.value(*value), ast.expr(*value), targets.as_slice()) {
+                let result = self.popped(*value).unwrap_or_else(|| self.value(*value));
+                let value = match (result, ast.expr(*value), targets.as_slice()) {
                     (_, Expr::Thunk(body), [target]) if ast.name(*target).is_some() => Constant::Thunk(*body),
+                    (_, call, [target]) if ast.name(*target).is_some() && partial(ast, call).is_some() => {
+                        Constant::Thunk(*value)
+                    }
                     (Constant::Unknown(reason), shape, [target]) if self.lenient && is_shape(ast, shape) => {
                         let unpacked = ast.elements(*target).and_then(|targets| self.unpacked_shape(targets));
                         unpacked.unwrap_or(Constant::Unknown(reason))
@@ -496,7 +510,17 @@ impl<'e> Run<'e> {
                 None => return Err(Reason::new("a `try` statement, which tilefit does not evaluate")),
             },
             Stmt::Other { body, .. } if self.lenient => self.perhaps(body)?,
-            Stmt::With { body, .. } if self.lenient => return self.body(body),
+            Stmt::With { items, body } if self.lenient => {
+                for item in items {
+                    let value = self.value(item.context);
+                    match (item.target, value.get::<Pattern>()) {
+                        (Some(target), Some(_)) => self.assign(target, value)?,
+                        (Some(target), None) => self.forget_target(target, &Reason::new("is what `with` gives")),
+                        (None, _) => {}
+                    }
+                }
+                return self.body(body);
+            }
             Stmt::ImportFrom { .. } | Stmt::Error if self.lenient => {}
             Stmt::Other { keyword: "raise", .. } => return Err(Reason::new("raises an error")),
             Stmt::Other { keyword, .. } => {
@@ -579,6 +603,11 @@ impl<'e> Run<'e> {
         let items = match self.within().items(iter) {
             Ok(items) => items,
             Err(reason) if self.lenient => {
+                if let Constant::OneOf(choice) = self.value(iter)
+                    && let Some(items) = choice.all_elements()
+                {
+                    return self.some_rounds(target, items, body);
+                }
                 self.forget_target(target, &reason);
                 self.perhaps(body)?;
                 return Ok(Flow::Break);
@@ -593,6 +622,19 @@ impl<'e> Run<'e> {
                 Flow::Next => {}
                 ended => return Ok(ended),
             }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Rounds of which each may be passed over.
+    fn some_rounds(&mut self, target: ExprId, items: Vec<Constant>, body: &[StmtId]) -> Result<Flow, Reason> {
+        for item in items {
+            let before = self.locals.clone();
+            for (name, value) in self.within().bound(target, item)? {
+                self.bind(&name, value);
+            }
+            let flow = self.round(body)?;
+            let _ = self.behind((Flow::Next, before), flow, one_or_other);
         }
         Ok(Flow::Next)
     }
@@ -944,7 +986,7 @@ impl<'e> Run<'e> {
 
     fn is_dictionary(&self, object: ExprId) -> bool {
         let name = self.evaluator.ast.name(object);
-        self.locals.iter().any(|(local, value)| Some(local.as_str()) == name && matches!(value, Constant::Dict(_)))
+        self.locals.iter().any(|(local, value)| Some(local.as_str()) == name && choice::may_be_dictionary(value))
     }
 
     /// `object[index] = value`
@@ -971,13 +1013,46 @@ impl<'e> Run<'e> {
         })
     }
 
+    /// `dictionary.pop(key)`, `dictionary.pop(key, default)` of a local: the entry, which is taken out.
+    fn popped(&mut self, expr: ExprId) -> Option<Constant> {
+        let ast = self.evaluator.ast;
+        let Expr::Call { func, args } = ast.expr(expr) else { return None };
+        let path = ast.dotted(*func)?;
+        let ([name, "pop"], [key, default @ ..]) = (path.as_slice(), args.as_slice()) else { return None };
+        let (_, dictionary) = self.locals.iter().find(|(local, _)| local == name)?;
+        if !choice::may_be_dictionary(dictionary) || default.len() > 1 || args.iter().any(|arg| arg.keyword.is_some()) {
+            return None;
+        }
+        let key = self.value(key.value);
+        let default = default.first().map(|default| self.value(default.value));
+        let entry = choice::entry_of(dictionary, &key, default);
+        let taken = self.change(name, |dictionary| match (dictionary, &key) {
+            (_, Constant::Unknown(_) | Constant::OneOf(_)) => Err(Reason::new("takes an entry out that is not known")),
+            (Constant::Dict(pairs), key) => {
+                pairs.edit(|pairs| pairs.retain(|(other, _)| other != key));
+                Ok(())
+            }
+            _ => Err(Reason::new("takes an entry out of a value that is not a dictionary")),
+        });
+        if let Err(reason) = taken {
+            self.forget_name(name, &reason);
+        }
+        Some(entry)
+    }
+
     /// Changes a list or dictionary that nothing else holds.
     fn change(&mut self, name: &str, change: impl Fn(&mut Constant) -> Result<(), Reason>) -> Result<(), Reason> {
         if self.is_shared(name) {
             return Err(changes_a_list(name));
         }
+        self.forget_other_names(name);
         match self.locals.iter_mut().find(|(local, _)| local == name) {
             Some((_, value)) => {
+                if let Constant::OneOf(choice) = &*value
+                    && choice::may_be_dictionary(value)
+                {
+                    *value = choice.only_dictionaries();
+                }
                 let changed = match &mut *value {
                     Constant::OneOf(choice) => choice.cases.iter_mut().try_for_each(|(_, value)| change(value)),
                     value => change(value),
@@ -994,12 +1069,12 @@ impl<'e> Run<'e> {
     fn expression(&mut self, expr: ExprId) -> Result<(), Reason> {
         let ast = self.evaluator.ast;
         let Expr::Call { func, args } = ast.expr(expr) else { return Ok(()) };
-        if ast.name(*func) == Some("print") {
+        if ast.name(*func) == Some("print") || self.popped(expr).is_some() {
             return Ok(());
         }
         let path = ast.dotted(*func).unwrap_or_default();
         let changes_a_local = matches!(path.as_slice(), [name, method]
-            if self.locals.iter().any(|(local, value)| local == name && matches!(value, Constant::List(_) | Constant::Dict(_)))
+            if self.locals.iter().any(|(local, value)| local == name && (matches!(value, Constant::List(_)) || choice::may_be_dictionary(value)))
                 && !matches!(*method, "index" | "count" | "keys" | "values" | "items" | "get" | "copy"));
         if self.lenient && !changes_a_local {
             self.value(expr);
@@ -1010,6 +1085,16 @@ impl<'e> Run<'e> {
             return self.change(name, |mapping| match (mapping, more.clone()) {
                 (Constant::Dict(pairs), Constant::Dict(more)) => entries::update(pairs, more),
                 _ => Err(Reason::new("updates an unknown value")),
+            });
+        }
+        if let ([name, "setdefault"], [key, default]) = (path.as_slice(), args.as_slice()) {
+            let (key, default) = (self.value(key.value), self.value(default.value));
+            return self.change(name, |mapping| match mapping {
+                Constant::Dict(pairs) if entries::entry(pairs, &key).is_some() => Ok(()),
+                Constant::Dict(pairs) if matches!(key, Constant::Str(_) | Constant::Int(_)) => {
+                    pairs.edit(|pairs| entries::put(pairs, key.clone(), default.clone()))
+                }
+                _ => Err(Reason::new("sets an entry that is not known")),
             });
         }
         let ([name, method], [arg]) = (path.as_slice(), args.as_slice()) else {
@@ -1035,9 +1120,29 @@ impl<'e> Run<'e> {
         })
     }
 
+    /// The local of that name, where it may be a dictionary.
+    fn dictionary(&self, name: &str) -> Option<&Constant> {
+        let value = self.locals.iter().find(|(local, _)| local == name).map(|(_, value)| value);
+        value.filter(|value| choice::may_be_dictionary(value))
+    }
+
+    /// Other locals that may hold a dictionary which is changed are not known after that.
+    fn forget_other_names(&mut self, name: &str) {
+        let Some(changed) = self.dictionary(name) else { return };
+        work::spend(changed.weight() as u64 / VALUES_COMPARED_A_STEP * self.locals.len() as u64);
+        let holding = self.locals.iter().filter(|(local, value)| local != name && choice::may_hold(value, changed));
+        let holding: Vec<String> = holding.map(|(local, _)| local.clone()).collect();
+        for local in holding {
+            self.forget_name(&local, &changes_a_list(name));
+        }
+    }
+
     /// Whether the list of that name may also be known by another: it came in as an argument, or is put somewhere whole.
     fn is_shared(&self, name: &str) -> bool {
         let is_held = self.locals.iter().take(self.held).any(|(local, _)| local == name);
+        if self.lenient && self.dictionary(name).is_some() {
+            return is_held;
+        }
         is_held || *self.handed_on.borrow_mut().entry(name.to_owned()).or_insert_with(|| self.is_handed_on(name))
     }
 

@@ -95,7 +95,7 @@ fn of_dictionary(pairs: Parts<(Constant, Constant)>, name: &str, values: &[Const
             Constant::List(pairs.into_iter().map(|(key, value)| Constant::Tuple([key, value].into())).collect())
         }
         ("get", [key, default @ ..]) => found(&pairs, key, || default.first().cloned().unwrap_or(Constant::None)),
-        ("copy", []) => Constant::Dict(pairs),
+        ("copy", []) => Constant::Dict(pairs.iter().cloned().collect()),
         _ => return None,
     })
 }

@@ -81,6 +81,11 @@ impl<T> Parts<T> {
     pub fn as_slice(&self) -> &[T] {
         &self.0.parts
     }
+
+    /// Whether both are the same list, and not only equal ones.
+    pub fn is_same(&self, other: &Parts<T>) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl<T: Weighed + Clone> Parts<T> {

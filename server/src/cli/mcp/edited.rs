@@ -27,6 +27,11 @@ impl Tree for Edited {
         Box::new(OnDisk.source_files(folder).chain(made.into_iter().filter(move |path| path.starts_with(&within))))
     }
 
+    fn entries(&self, folder: &Path) -> Vec<PathBuf> {
+        let made = self.texts.keys().filter(|path| !path.exists() && path.parent() == Some(folder)).cloned();
+        OnDisk.entries(folder).into_iter().chain(made).collect()
+    }
+
     fn is_repository(&self, folder: &Path) -> bool {
         OnDisk.is_repository(folder)
     }

@@ -134,7 +134,7 @@ async fn offer_content(client: Client, scheme: &'static str) {
 async fn watch_files(client: Client) {
     // Python files may be imported for their constants, and tables of configurations read.
     let watchers = settings::file_names()
-        .chain(["*.py", tuned_configurations::FILE])
+        .chain(["*.py", tuned_configurations::FILE, tuned_configurations::TABLES])
         .map(|name| FileSystemWatcher { glob_pattern: GlobPattern::String(format!("**/{name}")), kind: None })
         .collect();
     let registration = Registration {
