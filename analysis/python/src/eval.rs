@@ -83,6 +83,8 @@ pub enum Assumption {
     NotSet(String),
     /// Without what the file does only where it is the program.
     Imported,
+    /// With what a module declares in place of what it computes.
+    Declared,
 }
 
 impl fmt::Display for Assumption {
@@ -90,6 +92,9 @@ impl fmt::Display for Assumption {
         match self {
             Assumption::NoArguments => f.write_str("the script runs without arguments"),
             Assumption::Imported => f.write_str("the file is imported, so `if __name__ == \"__main__\":` does nothing"),
+            Assumption::Declared => f.write_str(
+                "what a module gives by `__getattr__` is what it declares under `TYPE_CHECKING`: its environment sets nothing else",
+            ),
             Assumption::NotSet(name) => write!(f, "`{name}` is not set in the environment"),
         }
     }
@@ -408,7 +413,8 @@ impl Evaluator<'_> {
                 self.dictionary_of(each.collect())
             }
             Expr::Joined(parts) if self.scope.follows() => {
-                paths::joined(&parts.iter().map(|&part| self.value(part)).collect::<Vec<_>>())
+                let parts: Vec<Constant> = parts.iter().map(|&part| paths::closed(self.value(part))).collect();
+                lifted(&parts, &paths::joined).unwrap_or_else(|| paths::joined(&parts))
             }
             Expr::Joined(parts) => self.all(parts).map_or_else(Constant::Unknown, |parts| text::joined(&parts)),
             Expr::Comprehension { element, clauses } => {
@@ -630,6 +636,9 @@ impl Evaluator<'_> {
                 value => value.clone(),
             };
         }
+        if name == "TYPE_CHECKING" {
+            return self.checks_types();
+        }
         match self.scope.constant(name) {
             Some(value) => value,
             None => self
@@ -637,6 +646,15 @@ impl Evaluator<'_> {
                 .language_name(&[name])
                 .unwrap_or_else(|| unknown(format!("`{name}` is not defined in this file"))),
         }
+    }
+
+    /// `typing.TYPE_CHECKING`. What a module declares there and gives by `__getattr__` is taken to be what it is declared as.
+    fn checks_types(&self) -> Constant {
+        let declares = self.scope.function("__getattr__").is_some();
+        if declares {
+            self.scope.assume(Assumption::Declared);
+        }
+        Constant::Bool(declares)
     }
 
     fn attribute(&self, expr: ExprId) -> Constant {
@@ -725,7 +743,11 @@ impl Evaluator<'_> {
         match path.as_slice() {
             ["replace"] | ["dataclasses", "replace"] if is_positional => records::replace(self, args),
             ["open"] if self.scope.follows() => match args {
-                [path, ..] => paths::opened(&self.value(path.value)),
+                [path, ..] => {
+                    let path = self.value(path.value);
+                    lifted(std::slice::from_ref(&path), &|path| paths::opened(&path[0]))
+                        .unwrap_or_else(|| paths::opened(&path))
+                }
                 [] => unknown("opens nothing"),
             },
             [name] if self.is_argument(name) => unknown(format!("calls `{name}`, a local function")),
@@ -744,9 +766,10 @@ impl Evaluator<'_> {
             },
             ["os", "getenv"] | ["os", "environ", "get"] => self.environment(args),
             ["os", "path", name] if self.scope.follows() => {
-                let values: Vec<Constant> = args.iter().map(|arg| self.value(arg.value)).collect();
+                let values: Vec<Constant> = args.iter().map(|arg| paths::closed(self.value(arg.value))).collect();
                 let not_run = || unknown(format!("calls `os.path.{name}`, which tilefit does not evaluate"));
-                paths::call(name, &values).unwrap_or_else(not_run)
+                let call = |values: &[Constant]| paths::call(name, values).unwrap_or_else(not_run);
+                lifted(&values, &call).unwrap_or_else(|| call(&values))
             }
             ["math", name] => match self.positional(args) {
                 Ok(values) => math(name, &values),
@@ -949,7 +972,12 @@ impl Evaluator<'_> {
                 self.count(pairs.len());
                 return self.entry(pairs, &key);
             }
-            Constant::OneOf(_) => return choice::entry_of(&value, &self.value(index), None),
+            Constant::OneOf(choice) => {
+                return match self.value(index) {
+                    key @ Constant::Unknown(_) => self.any_entry(choice, &key),
+                    key => choice::entry_of(&value, &key, None),
+                };
+            }
             _ => return unknown("indexes a value that is not a list or tuple"),
         };
         if let Expr::Slice { lower, upper, step: None } = self.ast.expr(index) {
@@ -987,6 +1015,16 @@ impl Evaluator<'_> {
             Constant::Unknown(reason) => any().unwrap_or_else(|| Constant::Unknown(reason.clone())),
             key => entries::found(pairs, key, || unknown("the key is not in the dictionary")),
         }
+    }
+
+    /// The same of a value that is one of some.
+    fn any_entry(&self, choice: &OneOf, key: &Constant) -> Constant {
+        let of_each = |values: &[Constant]| match values {
+            [Constant::Dict(pairs)] => self.entry(pairs, key),
+            _ => unknown("indexes a value that is not a dictionary"),
+        };
+        let dictionaries = [choice.only_dictionaries()];
+        lifted(&dictionaries, &of_each).unwrap_or_else(|| of_each(&dictionaries))
     }
 
     fn compare(&self, left: ExprId, rest: &[(CompareOp, ExprId)]) -> Constant {

@@ -223,7 +223,8 @@ impl<'db> Host<'db, '_> {
             Constant::List(values) => Constant::List(each(values)),
             Constant::Tuple(values) => Constant::Tuple(each(values)),
             Constant::Dict(pairs) => {
-                Constant::Dict(pairs.into_iter().map(|(key, value)| (key, self.renamed(other, value))).collect())
+                let renamed = |(key, value): &(Constant, Constant)| (key.clone(), self.renamed(other, value.clone()));
+                Constant::Dict(pairs.with_parts(pairs.iter().map(renamed)))
             }
             value => value,
         }

@@ -74,7 +74,14 @@ pub(super) fn launches_of<'db>(
     let is_seen =
         |launch: &Launch| found.iter().any(|(other, is_called)| !is_called && other.is_bare == launch.is_bare);
     let kept = found.iter().filter(|(launch, is_called)| !is_called || !is_seen(launch));
-    Arc::new(kept.map(|&(launch, is_called)| Launch { is_called, ..launch.clone() }).collect())
+    let mut kept: Vec<Launch> = kept.map(|&(launch, is_called)| Launch { is_called, ..launch.clone() }).collect();
+    // One with options that are not known has more ways than are tried, and says the least.
+    kept.sort_by_key(|launch| launch.call.arguments.iter().any(|(name, _)| is_unknown_keywords(name.as_deref())));
+    Arc::new(kept)
+}
+
+fn is_unknown_keywords(name: Option<&str>) -> bool {
+    name == Some(eval::UNKNOWN_KEYWORDS)
 }
 
 /// The host code that leads to a function: what names it, and what names that, nearest first, then the same in files that import it. The flag is

@@ -427,7 +427,12 @@ impl<'a, 'db> Estimating<'a, 'db> {
         let mut found: Vec<Vec<(String, Constant)>> = Vec::new();
         for case in choice.distinct_cases() {
             let mut ways: Vec<Vec<(String, Constant)>> = vec![Vec::new()];
-            for (name, it) in &together {
+            // A number that the case leaves open waits until the kernel asks for it.
+            let waits = |(other, it): &&(&&String, &OneOf)| {
+                let is_number = !self.ranges.contains_key(**other) && !OPTIONS.contains(&other.as_str());
+                is_number && ***other != name && it.within(case).nth(1).is_some()
+            };
+            for (name, it) in together.iter().filter(|it| !waits(it)) {
                 let longer = |way: &Vec<(String, Constant)>, value: &Constant| {
                     way.iter().cloned().chain([((**name).clone(), value.clone())]).collect()
                 };

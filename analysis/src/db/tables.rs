@@ -4,13 +4,16 @@
 use std::sync::Arc;
 
 use tilefit_gpu::tuned_configurations::TABLES;
-use tilefit_python::eval::{Argument, Constant, OneOf, Pattern};
+use tilefit_python::eval::{Argument, Constant, OneOf, Pattern, Weighed};
 use tilefit_python::finding::Reason;
 
 use super::{SourceFile, imports};
 
 /// Values within the tables of a folder that are looked at.
 const MOST_VALUES: usize = 1 << 20;
+
+/// What one value may weigh.
+const MOST_WEIGHT: usize = 3 << 14;
 
 /// `json.load(file)`, `os.path.exists(path)` where the folder of that is known. `decides`: a number for what decides which table it is.
 pub(super) fn call(
@@ -25,9 +28,14 @@ pub(super) fn call(
         _ => return None,
     };
     let arguments = arguments();
-    let (folder, name) = Pattern::in_folder(&arguments.first()?.value)?;
+    let paths = match &arguments.first()?.value {
+        Constant::OneOf(choice) => choice.values().map(Pattern::in_folder).collect::<Option<Vec<_>>>()?,
+        path => vec![Pattern::in_folder(path)?],
+    };
+    let (folder, _) = paths.first().filter(|(folder, _)| paths.iter().all(|(other, _)| other == folder))?;
     let all = tables(db, imports::known(db, &[format!("{folder}/{TABLES}")])?).as_ref()?;
-    let mut of_name = all.iter().filter(|(file, _)| name.may_be(file)).map(|(_, table)| table).peekable();
+    let is_meant = |name: &str| paths.iter().any(|(_, pattern)| pattern.may_be(name));
+    let mut of_name = all.iter().filter(|(name, _)| is_meant(name)).map(|(_, table)| table).peekable();
     if is_asked {
         return of_name.peek().is_none().then_some(Constant::Bool(false));
     }
@@ -48,7 +56,8 @@ fn any_of<'t>(tables: impl Iterator<Item = &'t Constant>, by: u32) -> Option<Con
             }
         }
     }
-    let any = OneOf::any(by, entries)?;
+    let weight = entries.iter().map(Constant::weight).max().unwrap_or(1);
+    let any = OneOf::any(by, entries, MOST_WEIGHT / (weight * keys.len().max(1)))?;
     Some(Constant::Dict(keys.into_iter().map(|key| (key, any.clone())).collect()))
 }
 

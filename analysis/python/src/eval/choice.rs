@@ -16,7 +16,7 @@ pub struct OneOf {
 /// Values that are told apart; more count as unknown.
 const MOST_CASES: usize = 64;
 /// The same of values that one thing decides.
-const MOST_DECIDED: usize = 128;
+const MOST_DECIDED: usize = 256;
 
 impl OneOf {
     /// One of the powers of two that a number rounds up to.
@@ -355,8 +355,10 @@ pub(super) fn narrowed(value: &Constant, by: u32, cases: &[u32]) -> Constant {
             OneOf::decided(by, kept)
         }
         Constant::Tuple(values) => Constant::Tuple(values.iter().map(|value| narrowed(value, by, cases)).collect()),
-        Constant::Dict(pairs) if pairs.iter().any(|(_, value)| matches!(value, Constant::OneOf(_))) => {
-            Constant::Dict(pairs.iter().map(|(key, value)| (key.clone(), narrowed(value, by, cases))).collect())
+        Constant::Dict(pairs)
+            if pairs.iter().any(|(_, value)| choice(value).is_some_and(|choice| choice.by == Some(by))) =>
+        {
+            Constant::Dict(pairs.with_parts(pairs.iter().map(|(key, value)| (key.clone(), narrowed(value, by, cases)))))
         }
         value => value.clone(),
     }
@@ -412,12 +414,14 @@ pub(super) fn either(one: &Constant, other: &Constant, by: Option<u32>) -> Optio
 }
 
 impl OneOf {
-    /// One of some entries of tables, which one thing decides. Of more than are told apart, each key has one of its values by itself.
-    pub fn any(by: u32, entries: Vec<Constant>) -> Option<Constant> {
-        if entries.len() <= MOST_DECIDED {
-            return (!entries.is_empty()).then(|| OneOf::each_decided(by, entries));
+    /// One of some rows of tables, which one thing decides. Of more than `most`, each key has one of its values by itself.
+    pub fn any(by: u32, rows: Vec<Constant>, most: usize) -> Option<Constant> {
+        let mut rows = if rows.len() > MANY_ROWS { in_one_key(rows) } else { rows };
+        rows.sort_by_cached_key(size);
+        if rows.len() <= most.min(MOST_DECIDED) {
+            return (!rows.is_empty()).then(|| OneOf::each_decided(by, rows));
         }
-        let all = OneOf { by: None, cases: entries.into_iter().map(|entry| (0, entry)).collect() };
+        let all = OneOf { by: None, cases: rows.into_iter().map(|row| (0, row)).collect() };
         let alike = all.alike().into_iter().map(|(keys, cases)| {
             let entries = OneOf { by: None, cases };
             let value = |key: &&Constant| Some(((*key).clone(), entries.entry_of_all(key)?));
@@ -425,6 +429,49 @@ impl OneOf {
         });
         Some(OneOf::each_decided(by, alike))
     }
+}
+
+/// More rows than these are put together where they differ in one key.
+const MANY_ROWS: usize = 32;
+
+/// What rows are put in order by, so that the least and the greatest of them are at the ends.
+fn size(row: &Constant) -> u128 {
+    let factor = |value: &Constant| if let Constant::Int(number) = value { (*number).max(1) as u128 } else { 1 };
+    match row {
+        Constant::Dict(pairs) => pairs.iter().fold(1, |size: u128, (_, value)| size.saturating_mul(factor(value))),
+        _ => 0,
+    }
+}
+
+/// Rows of which those that differ in one key only are one: in the key that leaves the fewest.
+fn in_one_key(rows: Vec<Constant>) -> Vec<Constant> {
+    let keys = match rows.first() {
+        Some(Constant::Dict(pairs)) => pairs.iter().map(|(key, _)| key.clone()).collect(),
+        _ => Vec::new(),
+    };
+    let best = keys.iter().map(|key| without(&rows, key)).min_by_key(Vec::len);
+    best.filter(|best| best.len() < rows.len()).unwrap_or(rows)
+}
+
+/// Rows of which those that are the same but for a key are one.
+fn without(rows: &[Constant], key: &Constant) -> Vec<Constant> {
+    let mut alike: Vec<(Vec<(Constant, Constant)>, Vec<Constant>)> = Vec::new();
+    for row in rows {
+        let Constant::Dict(pairs) = row else { return rows.to_vec() };
+        let (of_key, rest): (Vec<_>, Vec<_>) = pairs.iter().cloned().partition(|(other, _)| other == key);
+        let values = of_key.into_iter().map(|(_, value)| value);
+        match alike.iter_mut().find(|(others, _)| *others == rest) {
+            Some((_, all)) => all.extend(values),
+            None => alike.push((rest, values.collect())),
+        }
+    }
+    let row = |(mut rest, values): (Vec<(Constant, Constant)>, Vec<Constant>)| {
+        if !values.is_empty() {
+            rest.push((key.clone(), OneOf::of(values)));
+        }
+        Constant::Dict(rest.into())
+    };
+    alike.into_iter().map(row).collect()
 }
 
 /// Any value of a dictionary; `None` where they are not such values.
@@ -486,18 +533,23 @@ pub(super) fn may_be_dictionary(value: &Constant) -> bool {
     is_dictionary(value) || choice(value).is_some_and(|choice| choice.values().any(is_dictionary))
 }
 
+/// Whether a value may have others in it.
+pub(super) fn is_composite(value: &Constant) -> bool {
+    matches!(value, Constant::OneOf(_) | Constant::List(_) | Constant::Tuple(_) | Constant::Dict(_))
+}
+
 /// Whether a value, or a part of it, may be the dictionary that another one is or may be.
 pub(super) fn may_hold(value: &Constant, dictionary: &Constant) -> bool {
     match value {
         Constant::OneOf(choice) => choice.values().any(|value| may_hold(value, dictionary)),
         Constant::List(parts) | Constant::Tuple(parts) => parts.iter().any(|part| may_hold(part, dictionary)),
         Constant::Dict(pairs) => {
-            let is_open = || pairs.iter().any(|(_, value)| matches!(value, Constant::OneOf(_)));
+            // A copy is equal and another one. One with open entries is made anew where those are narrowed.
+            let is_open = || pairs.iter().any(|(_, value)| choice(value).is_some_and(|choice| choice.by.is_some()));
+            let is_one = |one: &Constant| matches!(one, Constant::Dict(others) if pairs.is_same(others) || is_open() && pairs == others);
             let is_it = match dictionary {
-                Constant::OneOf(choice) => choice.values().any(|one| one == value),
-                // A copy is equal and another one. One with open entries is made anew where those are narrowed.
-                Constant::Dict(others) => pairs.is_same(others) || is_open() && value == dictionary,
-                _ => false,
+                Constant::OneOf(choice) => choice.values().any(is_one),
+                one => is_one(one),
             };
             is_it || pairs.iter().any(|(_, part)| may_hold(part, dictionary))
         }

@@ -9,8 +9,8 @@ use tilefit_syntax::ast::{Arg, Ast, BoolOp, CompareOp, Expr, ExprId, Function, P
 use super::arithmetic::binary;
 use super::builtins::is_builtin;
 use super::{
-    Argument, Constant, Evaluator, Parts, Pattern, Scope, VALUES_A_CALL, Weighed, asks_for_program, choice,
-    decorator_name, entries, held, is_shape, split, unknown,
+    Argument, Constant, Evaluator, Parts, Scope, VALUES_A_CALL, Weighed, asks_for_program, choice, decorator_name,
+    entries, held, is_shape, paths, split, unknown,
 };
 use crate::finding::Reason;
 use crate::work;
@@ -101,7 +101,9 @@ pub(super) fn call_local(caller: &Evaluator, name: &str, local: StmtId, args: &[
         }
     }
     let evaluator = Evaluator { arguments: &[], depth: caller.depth + 10, ..*caller };
-    Run { held: locals.len(), locals, ..Run::of(evaluator, scope.follows()) }.call(function)
+    let mut run = Run { locals, ..Run::of(evaluator, scope.follows()) };
+    run.hold_locals();
+    run.call(function)
 }
 
 /// Whether a function inside of another one changes nothing but its own locals, so that calls of it can be run by themselves.
@@ -157,7 +159,7 @@ pub(super) fn run_parts(first: &Evaluator, rest: &[Evaluator], arguments: &[Argu
     for (name, value) in bound_arguments(first, function, arguments) {
         run.bind(&name, value);
     }
-    run.held = run.locals.len();
+    run.hold_locals();
     let mut flow = run.body(&function.body);
     for evaluator in rest {
         if matches!(flow, Ok(Flow::Return(_) | Flow::Ends) | Err(_)) {
@@ -290,6 +292,8 @@ struct Run<'e> {
     locals: Vec<(String, Constant)>,
     /// The first ones of them, which others hold.
     held: usize,
+    /// What is in those at first.
+    given: Vec<Constant>,
     /// Goes on after what is not known: only the calls are wanted.
     lenient: bool,
     /// What is returned under conditions that are not known.
@@ -389,7 +393,15 @@ impl<'e> Run<'e> {
     fn of(evaluator: Evaluator<'e>, lenient: bool) -> Self {
         let handed_on = RefCell::default();
         let (locals, returns, left) = Default::default();
-        Self { evaluator, locals, held: 0, lenient, returns, cases: None, left, handed_on }
+        let given = Vec::new();
+        Self { evaluator, locals, held: 0, given, lenient, returns, cases: None, left, handed_on }
+    }
+
+    /// Others hold what is in the locals now.
+    fn hold_locals(&mut self) {
+        self.held = self.locals.len();
+        let dictionaries = self.locals.iter().map(|(_, value)| value).filter(|value| choice::is_composite(value));
+        self.given = dictionaries.cloned().collect();
     }
 
     fn within(&self) -> Evaluator<'_> {
@@ -513,10 +525,10 @@ impl<'e> Run<'e> {
             Stmt::With { items, body } if self.lenient => {
                 for item in items {
                     let value = self.value(item.context);
-                    match (item.target, value.get::<Pattern>()) {
-                        (Some(target), Some(_)) => self.assign(target, value)?,
-                        (Some(target), None) => self.forget_target(target, &Reason::new("is what `with` gives")),
-                        (None, _) => {}
+                    match item.target {
+                        Some(target) if paths::is_file(&value) => self.assign(target, value)?,
+                        Some(target) => self.forget_target(target, &Reason::new("is what `with` gives")),
+                        None => {}
                     }
                 }
                 return self.body(body);
@@ -1140,8 +1152,10 @@ impl<'e> Run<'e> {
     /// Whether the list of that name may also be known by another: it came in as an argument, or is put somewhere whole.
     fn is_shared(&self, name: &str) -> bool {
         let is_held = self.locals.iter().take(self.held).any(|(local, _)| local == name);
-        if self.lenient && self.dictionary(name).is_some() {
-            return is_held;
+        if self.lenient
+            && let Some(dictionary) = self.dictionary(name)
+        {
+            return self.given.iter().any(|given| choice::may_hold(given, dictionary));
         }
         is_held || *self.handed_on.borrow_mut().entry(name.to_owned()).or_insert_with(|| self.is_handed_on(name))
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Values within one, each counted as often as it is in it, beyond which a value counts as unknown.
 pub(super) const MOST_PARTS: usize = 1 << 16;
@@ -67,13 +68,22 @@ struct Counted<T> {
     parts: Vec<T>,
     weight: usize,
     depth: u32,
+    /// Tells it from others that are equal: a change of one is none of another.
+    object: u64,
 }
+
+/// The objects that there were so far.
+static OBJECTS: AtomicU64 = AtomicU64::new(0);
 
 impl<T: Weighed> Counted<T> {
     fn new(parts: Vec<T>) -> Self {
+        Counted::of_object(OBJECTS.fetch_add(1, Ordering::Relaxed), parts)
+    }
+
+    fn of_object(object: u64, parts: Vec<T>) -> Self {
         let weight = parts.iter().fold(1, |sum: usize, part| sum.saturating_add(part.weight()));
         let depth = parts.iter().map(|part| part.depth().saturating_add(1)).max().unwrap_or(0);
-        Counted { parts, weight, depth }
+        Counted { parts, weight, depth, object }
     }
 }
 
@@ -82,19 +92,24 @@ impl<T> Parts<T> {
         &self.0.parts
     }
 
-    /// Whether both are the same list, and not only equal ones.
+    /// Whether both are the same list of Python's, and not only equal ones.
     pub fn is_same(&self, other: &Parts<T>) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        self.0.object == other.0.object
     }
 }
 
 impl<T: Weighed + Clone> Parts<T> {
+    /// The same list of Python's, of whose parts more is known.
+    pub fn with_parts(&self, parts: impl IntoIterator<Item = T>) -> Parts<T> {
+        Parts(Arc::new(Counted::of_object(self.0.object, parts.into_iter().collect())))
+    }
+
     /// Changes them for who asks, and for no other holder.
     pub fn edit<R>(&mut self, edit: impl FnOnce(&mut Vec<T>) -> R) -> R {
         let counted = Arc::make_mut(&mut self.0);
         let mut parts = std::mem::take(&mut counted.parts);
         let result = edit(&mut parts);
-        *counted = Counted::new(parts);
+        *counted = Counted::of_object(counted.object, parts);
         result
     }
 

@@ -70,6 +70,17 @@ impl Pattern {
     }
 }
 
+/// More ways of a part than these are any text.
+const MOST_WAYS: usize = 8;
+
+/// A part of a text, which is any where it may be much.
+pub(super) fn closed(value: Constant) -> Constant {
+    match value {
+        Constant::OneOf(choice) if choice.is_open() || choice.cases.len() > MOST_WAYS => unknown("one of many"),
+        value => value,
+    }
+}
+
 /// The text of an f-string of which some parts are not known.
 pub(super) fn joined(parts: &[Constant]) -> Constant {
     let mut all = Pattern { pieces: vec![String::new()], is_file: false };
@@ -98,6 +109,14 @@ pub(super) fn call(function: &str, values: &[Constant]) -> Option<Constant> {
         }
         _ => return None,
     })
+}
+
+/// Whether a value is a file, or one of some.
+pub(super) fn is_file(value: &Constant) -> bool {
+    match value {
+        Constant::OneOf(choice) => choice.values().all(is_file),
+        value => value.get::<Pattern>().is_some_and(|pattern| pattern.is_file),
+    }
 }
 
 /// `open(path)`
