@@ -4,6 +4,7 @@ mod arithmetic;
 mod binding;
 mod builtins;
 mod choice;
+mod dictionaries;
 mod entries;
 mod functions;
 mod imports;
@@ -505,7 +506,7 @@ impl Evaluator<'_> {
             .collect()
     }
 
-    /// What is put together for a dictionary. Of mappings of which it is not known which one they are, each way is.
+    /// A dictionary from its parts. A mapping that may be one of several is put in each way.
     fn dictionary_of(&self, parts: Vec<Entry>) -> Constant {
         let mappings: Vec<Constant> = parts
             .iter()
@@ -975,7 +976,7 @@ impl Evaluator<'_> {
             Constant::OneOf(choice) => {
                 return match self.value(index) {
                     key @ Constant::Unknown(_) => self.any_entry(choice, &key),
-                    key => choice::entry_of(&value, &key, None),
+                    key => dictionaries::entry_of(&value, &key, None),
                 };
             }
             _ => return unknown("indexes a value that is not a list or tuple"),
@@ -1010,7 +1011,7 @@ impl Evaluator<'_> {
 
     /// `dictionary[key]`: of a key that is not known, any.
     fn entry(&self, pairs: &[(Constant, Constant)], key: &Constant) -> Constant {
-        let any = || choice::any_of(pairs, self.scope.decision()?);
+        let any = || dictionaries::any_of(pairs, self.scope.decision()?);
         match key {
             Constant::Unknown(reason) => any().unwrap_or_else(|| Constant::Unknown(reason.clone())),
             key => entries::found(pairs, key, || unknown("the key is not in the dictionary")),

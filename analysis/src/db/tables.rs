@@ -83,7 +83,7 @@ fn constant(value: serde_json::Value, left: &mut usize) -> Constant {
         Value::Bool(value) => Constant::Bool(value),
         Value::Number(number) => match number.as_i64() {
             Some(number) => Constant::Int(number),
-            None => Constant::Unknown(Reason::new("a number of a table that is no integer")),
+            None => Constant::Unknown(Reason::new("a number in a table that is not an integer")),
         },
         Value::String(text) => Constant::Str(text),
         Value::Array(values) => Constant::List(values.into_iter().map(|value| constant(value, left)).collect()),

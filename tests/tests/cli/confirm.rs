@@ -124,6 +124,79 @@ fn every_configuration_has_a_row() {
     assert!(run(&root, &["configs", "total.py", "--device", "sm_1"]).ends_with("exit 2\n"));
 }
 
+/// As vLLM and SGLang keep them: a file for each shape and board. One that is no JSON, and those of other boards, are passed over.
+#[test]
+fn rows_stand_in_json_beside_the_code() {
+    const HOST: &str = "
+import functools
+import json
+import os
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def turned(x, y, A: tl.constexpr, B: tl.constexpr, GROUP: tl.constexpr):
+    at = tl.arange(0, A)[:, None] * B + tl.arange(0, B)[None, :] + GROUP
+    tl.store(y + at, tl.trans(tl.trans(tl.load(x + at)) + 1.0))
+
+
+@functools.lru_cache
+def tuned(n: int, kind):
+    device = torch.cuda.get_device_name().replace(' ', '_')
+    kind = '' if not kind else f',dtype={kind}'
+    path = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'configs', f'N={n},device_name={device}{kind}.json')
+    if os.path.exists(path):
+        with open(path) as file:
+            return {int(key): value for key, value in json.load(file).items()}
+    return None
+
+
+def run(x: torch.Tensor, y):
+    rows, n = x.shape
+    found = tuned(n, None)
+    if found:
+        config = found[min(found.keys(), key=lambda size: abs(size - rows))]
+    else:
+        config = {'A': 8, 'B': 8, 'GROUP': 1}
+    turned[(1,)](x, y, **config)
+";
+    let hopper = "configs/N=64,device_name=NVIDIA_H100_80GB_HBM3.json";
+    let files: [(&str, &[u8]); 6] = [
+        ("turned.py", HOST.as_bytes()),
+        (hopper, br#"{"1": {"A": 16, "B": 64, "GROUP": 1, "num_warps": 2}, "64": {"A": 64, "B": 128, "GROUP": 8, "num_warps": 8}}"#),
+        ("configs/N=64,device_name=NVIDIA_H100_80GB_HBM3,dtype=fp8.json", br#"{"1": {"A": 256, "B": 256, "GROUP": 1}}"#),
+        ("configs/N=64,device_name=NVIDIA_H200.json", br#"{"1": {"A": 128, "B": 256, "GROUP": 1}}"#),
+        ("configs/N=64,device_name=NVIDIA_B200.json", b"{"),
+        ("configs/notes.txt", b"not read"),
+    ];
+    let root = directory("tables", &files);
+    expect![[r#"
+        turned.py:11: turned: sm_100: 1 unknown; 2 of 2 fit sm_90; 1 of 1 fit sm_86
+          A    B    GROUP  num_warps  sm_100                   blocks  sm_90                   blocks  sm_86                 blocks
+                                                 needs A                         not launched                  not launched          shown
+          128  128                    <= 131072  fits          1                 not launched                  not launched          possible
+          128  64                     <= 65536   fits          3                 not launched                  not launched          possible
+          64   128                    <= 65536   fits          3                 not launched                  not launched          possible
+          64   64                     <= 32768   fits          6                 not launched                  not launched          possible
+          32   64                     <= 16384   fits          13                not launched                  not launched          possible
+          64   32                     <= 16384   fits          13                not launched                  not launched          possible
+          16   64                     <= 8192    fits          25                not launched                  not launched          possible
+          64   16                     <= 8192    fits          25                not launched                  not launched          possible
+          16   16                     <= 2048    fits          32                not launched                  not launched          possible
+                                                 not launched          <= 65536  fits          3               not launched
+          16   64   1      2                     not launched          <= 8192   fits          25              not launched          possible
+          64   128  8      8                     not launched          <= 65536  fits          3               not launched          possible
+          8    8    1                            not launched          <= 512    fits          32      <= 512  fits          32
+          to see its memory, give A and B values
+          assumes: the device is sm_100 (none is named)
+          assumes: the kernel has 4 warps (no number is given)
+        exit 0
+    "#]]
+    .assert_eq(&run(&root, &["configs", "turned.py", "--device", "sm_90,sm_100,sm_86"]));
+}
+
 /// A prediction that the compiler contradicts stays to be seen beside what the compiler says, is counted, and fails.
 #[test]
 fn a_configuration_that_the_compiler_contradicts_shows_both() {

@@ -315,7 +315,7 @@ def copy(x, y, N: tl.constexpr, M: tl.constexpr):
             copy.py:6: copy (sm_100, triton 3.9, partial)
               9 ways tried: at most 512 B (M=16, N=16) to at most 4 KiB (M=64, N=128) of 227 KiB · giv
 
-            Checked 1 kernel in 1 file: 1 of 1 kernel could not be sized.
+            Checked 1 kernel in 1 file: 1 of 1 kernel has no single size.
             exit 0
         "#]],
     );

@@ -16,7 +16,7 @@ pub struct OneOf {
 /// Values that are told apart; more count as unknown.
 const MOST_CASES: usize = 64;
 /// The same of values that one thing decides.
-const MOST_DECIDED: usize = 256;
+pub(super) const MOST_DECIDED: usize = 256;
 
 impl OneOf {
     /// One of the powers of two that a number rounds up to.
@@ -118,7 +118,7 @@ impl OneOf {
     }
 
     /// The same of values of which some may be equal, each of them a case.
-    fn each_decided(by: u32, values: impl IntoIterator<Item = Constant>) -> Constant {
+    pub(super) fn each_decided(by: u32, values: impl IntoIterator<Item = Constant>) -> Constant {
         let mut distinct: Vec<Constant> = Vec::new();
         for value in values.into_iter().flat_map(each_value) {
             if !distinct.contains(&value) {
@@ -152,7 +152,7 @@ impl OneOf {
         }
     }
 
-    fn decided(by: u32, cases: impl IntoIterator<Item = (u32, Constant)>) -> Constant {
+    pub(super) fn decided(by: u32, cases: impl IntoIterator<Item = (u32, Constant)>) -> Constant {
         let mut distinct: Vec<(u32, Constant)> = Vec::new();
         let each = |(case, value)| each_value(value).into_iter().map(move |value| (case, value));
         for case in cases.into_iter().flat_map(each) {
@@ -176,83 +176,6 @@ impl OneOf {
     /// What it may be in a case of what decides it.
     pub fn within(&self, case: u32) -> impl Iterator<Item = &Constant> {
         self.cases.iter().filter(move |(nth, _)| *nth == case).map(|(_, value)| value)
-    }
-
-    /// The dictionaries among its values, by which keys they have, each with its cases; `None` where it is no choice of dictionaries. What is none of
-    /// them could not be used as one.
-    pub(super) fn dictionaries(&self) -> Option<Vec<(Vec<u32>, Constant)>> {
-        let entries = |(keys, cases): (Vec<&Constant>, Vec<(u32, Constant)>)| {
-            let among = OneOf { by: self.by, cases };
-            let entry = |key: &Constant| Some((key.clone(), among.entry_of_all(key)?));
-            (among.distinct_cases(), Constant::Dict(keys.into_iter().filter_map(entry).collect()))
-        };
-        let all: Vec<_> = self.alike().into_iter().map(entries).collect();
-        (!all.is_empty()).then_some(all)
-    }
-
-    /// The dictionaries among its values, by the keys that they have and those whose value is known.
-    fn alike(&self) -> Vec<(Vec<&Constant>, Vec<(u32, Constant)>)> {
-        let mut alike: Vec<(Vec<(&Constant, bool)>, Vec<(u32, Constant)>)> = Vec::new();
-        for (case, value) in &self.cases {
-            let Constant::Dict(pairs) = value else { continue };
-            let keys: Vec<_> = pairs.iter().map(|(key, value)| (key, matches!(value, Constant::Unknown(_)))).collect();
-            let has_same = |(others, _): &&mut (Vec<(&Constant, bool)>, _)| {
-                others.len() == keys.len() && keys.iter().all(|key| others.contains(key))
-            };
-            match alike.iter_mut().find(has_same) {
-                Some((_, cases)) => cases.push((*case, value.clone())),
-                None => alike.push((keys, vec![(*case, value.clone())])),
-            }
-        }
-        alike.into_iter().map(|(keys, cases)| (keys.into_iter().map(|(key, _)| key).collect(), cases)).collect()
-    }
-
-    /// The entries that it has as a dictionary; those that only some have are not known.
-    pub(super) fn as_one_dictionary(&self) -> Constant {
-        let mut entries: Vec<(Constant, Constant)> = Vec::new();
-        for value in self.values() {
-            let Constant::Dict(pairs) = value else { continue };
-            for (key, _) in pairs.iter() {
-                if !entries.iter().any(|(other, _)| other == key) {
-                    let value = self.entry_of_all(key).unwrap_or_else(|| unknown("is only passed in some cases"));
-                    entries.push((key.clone(), value));
-                }
-            }
-        }
-        Constant::Dict(entries.into())
-    }
-
-    /// The entry of a key that all of its dictionaries have.
-    fn entry_of_all(&self, key: &Constant) -> Option<Constant> {
-        let entries = self.cases.iter().filter_map(|(case, value)| match value {
-            Constant::Dict(pairs) => Some(super::entries::entry(pairs, key).map(|value| (*case, value))),
-            _ => None,
-        });
-        let entries: Vec<(u32, Constant)> = entries.collect::<Option<_>>()?;
-        Some(match self.by {
-            Some(by) => OneOf::decided(by, entries),
-            None => OneOf::of(entries.into_iter().map(|(_, value)| value)),
-        })
-    }
-
-    /// It, where it is a dictionary.
-    pub(super) fn only_dictionaries(&self) -> Constant {
-        let cases: Vec<_> = self.cases.iter().filter(|(_, value)| is_dictionary(value)).cloned().collect();
-        match cases.as_slice() {
-            [] => unknown("is no dictionary"),
-            [(_, only)] => only.clone(),
-            _ => Constant::OneOf(OneOf { by: self.by, cases }),
-        }
-    }
-
-    /// It, where it is a dictionary that has a key: where it is something else, Python raises an error. `None`: it never is.
-    pub(super) fn with_key(&self, key: &Constant) -> Option<OneOf> {
-        let has = |value: &Constant| match value {
-            Constant::Dict(pairs) => super::entries::entry(pairs, key).is_some(),
-            value => !matches!(value, Constant::None),
-        };
-        let cases: Vec<_> = self.cases.iter().filter(|(_, value)| has(value)).cloned().collect();
-        (!cases.is_empty()).then_some(OneOf { by: self.by, cases })
     }
 
     /// The cases of what decides it, each once.
@@ -331,7 +254,7 @@ fn product<'v>(values: &'v [Constant], each: impl Fn(&'v Constant) -> Vec<&'v Co
     Some(ways)
 }
 
-fn choice(value: &Constant) -> Option<&OneOf> {
+pub(super) fn choice(value: &Constant) -> Option<&OneOf> {
     match value {
         Constant::OneOf(choice) => Some(choice),
         _ => None,
@@ -413,74 +336,6 @@ pub(super) fn either(one: &Constant, other: &Constant, by: Option<u32>) -> Optio
     })
 }
 
-impl OneOf {
-    /// One of some rows of tables, which one thing decides. Of more than `most`, each key has one of its values by itself.
-    pub fn any(by: u32, rows: Vec<Constant>, most: usize) -> Option<Constant> {
-        let mut rows = if rows.len() > MANY_ROWS { in_one_key(rows) } else { rows };
-        rows.sort_by_cached_key(size);
-        if rows.len() <= most.min(MOST_DECIDED) {
-            return (!rows.is_empty()).then(|| OneOf::each_decided(by, rows));
-        }
-        let all = OneOf { by: None, cases: rows.into_iter().map(|row| (0, row)).collect() };
-        let alike = all.alike().into_iter().map(|(keys, cases)| {
-            let entries = OneOf { by: None, cases };
-            let value = |key: &&Constant| Some(((*key).clone(), entries.entry_of_all(key)?));
-            Constant::Dict(keys.iter().filter_map(value).collect())
-        });
-        Some(OneOf::each_decided(by, alike))
-    }
-}
-
-/// More rows than these are put together where they differ in one key.
-const MANY_ROWS: usize = 32;
-
-/// What rows are put in order by, so that the least and the greatest of them are at the ends.
-fn size(row: &Constant) -> u128 {
-    let factor = |value: &Constant| if let Constant::Int(number) = value { (*number).max(1) as u128 } else { 1 };
-    match row {
-        Constant::Dict(pairs) => pairs.iter().fold(1, |size: u128, (_, value)| size.saturating_mul(factor(value))),
-        _ => 0,
-    }
-}
-
-/// Rows of which those that differ in one key only are one: in the key that leaves the fewest.
-fn in_one_key(rows: Vec<Constant>) -> Vec<Constant> {
-    let keys = match rows.first() {
-        Some(Constant::Dict(pairs)) => pairs.iter().map(|(key, _)| key.clone()).collect(),
-        _ => Vec::new(),
-    };
-    let best = keys.iter().map(|key| without(&rows, key)).min_by_key(Vec::len);
-    best.filter(|best| best.len() < rows.len()).unwrap_or(rows)
-}
-
-/// Rows of which those that are the same but for a key are one.
-fn without(rows: &[Constant], key: &Constant) -> Vec<Constant> {
-    let mut alike: Vec<(Vec<(Constant, Constant)>, Vec<Constant>)> = Vec::new();
-    for row in rows {
-        let Constant::Dict(pairs) = row else { return rows.to_vec() };
-        let (of_key, rest): (Vec<_>, Vec<_>) = pairs.iter().cloned().partition(|(other, _)| other == key);
-        let values = of_key.into_iter().map(|(_, value)| value);
-        match alike.iter_mut().find(|(others, _)| *others == rest) {
-            Some((_, all)) => all.extend(values),
-            None => alike.push((rest, values.collect())),
-        }
-    }
-    let row = |(mut rest, values): (Vec<(Constant, Constant)>, Vec<Constant>)| {
-        if !values.is_empty() {
-            rest.push((key.clone(), OneOf::of(values)));
-        }
-        Constant::Dict(rest.into())
-    };
-    alike.into_iter().map(row).collect()
-}
-
-/// Any value of a dictionary; `None` where they are not such values.
-pub(super) fn any_of(pairs: &[(Constant, Constant)], by: u32) -> Option<Constant> {
-    let is_one = |value: &Constant| is_plain(value) || matches!(value, Constant::Dict(_) | Constant::OneOf(_));
-    let values = || pairs.iter().map(|(_, value)| value);
-    (!pairs.is_empty() && values().all(is_one)).then(|| OneOf::each_decided(by, values().cloned()))
-}
-
 /// Tuples that are one or the other, whichever `by` decides: what is in the same place of either goes together. `None` where that is not one of a few.
 pub(super) fn either_row(one: &[Constant], other: &[Constant], by: u32) -> Option<Vec<Constant>> {
     let mut all: Vec<Vec<Constant>> = Vec::new();
@@ -509,60 +364,12 @@ fn rows(tuple: &[Constant]) -> Option<Vec<Vec<Constant>>> {
     }
 }
 
-/// The entry of a key of what may be a dictionary. `default`: in place of one that is missing.
-pub(super) fn entry_of(dictionary: &Constant, key: &Constant, default: Option<Constant>) -> Constant {
-    if let Constant::Unknown(_) = key {
-        return key.clone();
-    }
-    let missing = || default.clone().unwrap_or_else(|| unknown("the key is not in the dictionary"));
-    let of_each = |values: &[Constant]| match values {
-        [Constant::Dict(pairs), key] => super::entries::found(pairs, key, missing),
-        _ => unknown("is no dictionary"),
-    };
-    let dictionary = match (choice(dictionary), &default) {
-        (Some(choice), None) => choice.with_key(key).map_or_else(|| unknown("is no dictionary"), Constant::OneOf),
-        (Some(choice), Some(_)) => choice.only_dictionaries(),
-        (None, _) => dictionary.clone(),
-    };
-    let values = [dictionary, key.clone()];
-    lifted(&values, &of_each).unwrap_or_else(|| of_each(&values))
-}
-
-/// Whether it is a dictionary, or may be one.
-pub(super) fn may_be_dictionary(value: &Constant) -> bool {
-    is_dictionary(value) || choice(value).is_some_and(|choice| choice.values().any(is_dictionary))
-}
-
-/// Whether a value may have others in it.
-pub(super) fn is_composite(value: &Constant) -> bool {
-    matches!(value, Constant::OneOf(_) | Constant::List(_) | Constant::Tuple(_) | Constant::Dict(_))
-}
-
-/// Whether a value, or a part of it, may be the dictionary that another one is or may be.
-pub(super) fn may_hold(value: &Constant, dictionary: &Constant) -> bool {
-    match value {
-        Constant::OneOf(choice) => choice.values().any(|value| may_hold(value, dictionary)),
-        Constant::List(parts) | Constant::Tuple(parts) => parts.iter().any(|part| may_hold(part, dictionary)),
-        Constant::Dict(pairs) => {
-            // A copy is equal and another one. One with open entries is made anew where those are narrowed.
-            let is_open = || pairs.iter().any(|(_, value)| choice(value).is_some_and(|choice| choice.by.is_some()));
-            let is_one = |one: &Constant| matches!(one, Constant::Dict(others) if pairs.is_same(others) || is_open() && pairs == others);
-            let is_it = match dictionary {
-                Constant::OneOf(choice) => choice.values().any(is_one),
-                one => is_one(one),
-            };
-            is_it || pairs.iter().any(|(_, part)| may_hold(part, dictionary))
-        }
-        _ => false,
-    }
-}
-
-fn is_dictionary(value: &Constant) -> bool {
+pub(super) fn is_dictionary(value: &Constant) -> bool {
     matches!(value, Constant::Dict(_))
 }
 
 /// A number or the like: what a kernel may be given.
-fn is_plain(value: &Constant) -> bool {
+pub(super) fn is_plain(value: &Constant) -> bool {
     matches!(
         value,
         Constant::Int(_)

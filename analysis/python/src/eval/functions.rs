@@ -10,7 +10,7 @@ use super::arithmetic::binary;
 use super::builtins::is_builtin;
 use super::{
     Argument, Constant, Evaluator, Parts, Scope, VALUES_A_CALL, Weighed, asks_for_program, choice, decorator_name,
-    entries, held, is_shape, paths, split, unknown,
+    dictionaries, entries, held, is_shape, paths, split, unknown,
 };
 use crate::finding::Reason;
 use crate::work;
@@ -400,7 +400,7 @@ impl<'e> Run<'e> {
     /// Others hold what is in the locals now.
     fn hold_locals(&mut self) {
         self.held = self.locals.len();
-        let dictionaries = self.locals.iter().map(|(_, value)| value).filter(|value| choice::is_composite(value));
+        let dictionaries = self.locals.iter().map(|(_, value)| value).filter(|value| dictionaries::is_composite(value));
         self.given = dictionaries.cloned().collect();
     }
 
@@ -998,7 +998,7 @@ impl<'e> Run<'e> {
 
     fn is_dictionary(&self, object: ExprId) -> bool {
         let name = self.evaluator.ast.name(object);
-        self.locals.iter().any(|(local, value)| Some(local.as_str()) == name && choice::may_be_dictionary(value))
+        self.locals.iter().any(|(local, value)| Some(local.as_str()) == name && dictionaries::may_be_dictionary(value))
     }
 
     /// `object[index] = value`
@@ -1032,12 +1032,15 @@ impl<'e> Run<'e> {
         let path = ast.dotted(*func)?;
         let ([name, "pop"], [key, default @ ..]) = (path.as_slice(), args.as_slice()) else { return None };
         let (_, dictionary) = self.locals.iter().find(|(local, _)| local == name)?;
-        if !choice::may_be_dictionary(dictionary) || default.len() > 1 || args.iter().any(|arg| arg.keyword.is_some()) {
+        if !dictionaries::may_be_dictionary(dictionary)
+            || default.len() > 1
+            || args.iter().any(|arg| arg.keyword.is_some())
+        {
             return None;
         }
         let key = self.value(key.value);
         let default = default.first().map(|default| self.value(default.value));
-        let entry = choice::entry_of(dictionary, &key, default);
+        let entry = dictionaries::entry_of(dictionary, &key, default);
         let taken = self.change(name, |dictionary| match (dictionary, &key) {
             (_, Constant::Unknown(_) | Constant::OneOf(_)) => Err(Reason::new("takes an entry out that is not known")),
             (Constant::Dict(pairs), key) => {
@@ -1061,7 +1064,7 @@ impl<'e> Run<'e> {
         match self.locals.iter_mut().find(|(local, _)| local == name) {
             Some((_, value)) => {
                 if let Constant::OneOf(choice) = &*value
-                    && choice::may_be_dictionary(value)
+                    && dictionaries::may_be_dictionary(value)
                 {
                     *value = choice.only_dictionaries();
                 }
@@ -1086,7 +1089,7 @@ impl<'e> Run<'e> {
         }
         let path = ast.dotted(*func).unwrap_or_default();
         let changes_a_local = matches!(path.as_slice(), [name, method]
-            if self.locals.iter().any(|(local, value)| local == name && (matches!(value, Constant::List(_)) || choice::may_be_dictionary(value)))
+            if self.locals.iter().any(|(local, value)| local == name && (matches!(value, Constant::List(_)) || dictionaries::may_be_dictionary(value)))
                 && !matches!(*method, "index" | "count" | "keys" | "values" | "items" | "get" | "copy"));
         if self.lenient && !changes_a_local {
             self.value(expr);
@@ -1135,14 +1138,15 @@ impl<'e> Run<'e> {
     /// The local of that name, where it may be a dictionary.
     fn dictionary(&self, name: &str) -> Option<&Constant> {
         let value = self.locals.iter().find(|(local, _)| local == name).map(|(_, value)| value);
-        value.filter(|value| choice::may_be_dictionary(value))
+        value.filter(|value| dictionaries::may_be_dictionary(value))
     }
 
     /// Other locals that may hold a dictionary which is changed are not known after that.
     fn forget_other_names(&mut self, name: &str) {
         let Some(changed) = self.dictionary(name) else { return };
         work::spend(changed.weight() as u64 / VALUES_COMPARED_A_STEP * self.locals.len() as u64);
-        let holding = self.locals.iter().filter(|(local, value)| local != name && choice::may_hold(value, changed));
+        let holding =
+            self.locals.iter().filter(|(local, value)| local != name && dictionaries::may_hold(value, changed));
         let holding: Vec<String> = holding.map(|(local, _)| local.clone()).collect();
         for local in holding {
             self.forget_name(&local, &changes_a_list(name));
@@ -1155,7 +1159,7 @@ impl<'e> Run<'e> {
         if self.lenient
             && let Some(dictionary) = self.dictionary(name)
         {
-            return self.given.iter().any(|given| choice::may_hold(given, dictionary));
+            return self.given.iter().any(|given| dictionaries::may_hold(given, dictionary));
         }
         is_held || *self.handed_on.borrow_mut().entry(name.to_owned()).or_insert_with(|| self.is_handed_on(name))
     }

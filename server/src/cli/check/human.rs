@@ -79,7 +79,8 @@ pub(super) fn summary(run: &Run, least: Severity, has_bars: bool, width: usize) 
     // Nothing is known to be right of what has no size.
     let partial = run.partial();
     if partial > 0 {
-        found.push(format!("{partial} of {} could not be sized", plural(run.kernels().count(), "kernel")));
+        let have = if partial == 1 { "has" } else { "have" };
+        found.push(format!("{partial} of {} {have} no single size", plural(run.kernels().count(), "kernel")));
     }
     if found.is_empty() {
         found.push(if least >= Severity::Error { "no errors" } else { "no errors or warnings" }.to_owned());

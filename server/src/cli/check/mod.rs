@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     /// Exit with 0 even when there are errors
     #[arg(long)]
     exit_zero: bool,
-    /// Exit with 1 also where a kernel could not be sized
+    /// Exit with 1 also where a kernel has no single size
     #[arg(long, conflicts_with = "exit_zero")]
     fail_on_partial: bool,
     #[arg(long, value_enum, default_value_t = Format::Human)]
