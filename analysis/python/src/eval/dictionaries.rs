@@ -1,4 +1,4 @@
-//! Dictionaries of which it is not known which of some they are: the options of a launch as host code chooses, looks up and changes them.
+//! Dictionaries that may be one of several: the options of a launch as host code chooses, looks up and changes them.
 
 use super::choice::{MOST_DECIDED, choice, is_dictionary, is_plain};
 use super::{Constant, OneOf, entries, lifted, unknown};
