@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use serde_json::value::RawValue;
@@ -55,10 +55,17 @@ fn read(tree: &dyn Tree, path: &str, root: &Path) -> Option<Result<String, Strin
     }
 }
 
-/// The JSON files of a folder as one object, by their names. One that is no JSON is `null` there. `None`: there are none.
+/// The JSON files of a folder as one object, by their names. One that is not JSON is `null` there. `None`: there are none.
 fn tables(tree: &dyn Tree, folder: &Path, root: &Path) -> Option<Result<String, String>> {
+    // What lies above is listed for nobody.
+    if folder.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
     let is_table = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
-    let files = tree.entries(folder).into_iter().filter(is_table).take(MOST_TABLES);
+    let files: Vec<PathBuf> = tree.entries(folder).into_iter().filter(is_table).collect();
+    if files.len() > MOST_TABLES {
+        return Some(Err(format!("there are more than {MOST_TABLES} tables in {}", folder.display())));
+    }
     let mut all: BTreeMap<String, Box<RawValue>> = BTreeMap::new();
     let mut bytes = 0;
     for path in files {

@@ -422,19 +422,22 @@ impl<'a, 'db> Estimating<'a, 'db> {
         let choices: BTreeMap<&String, OneOf> =
             scenario.possible.iter().filter_map(|(name, choice)| Some((name, left(name, choice)?))).collect();
         let choice = choices.iter().find(|(other, _)| **other == name)?.1;
-        let together: Vec<_> =
-            choices.iter().filter(|(other, it)| **other == name || it.by.is_some() && it.by == choice.by).collect();
+        let together: Vec<(&str, &OneOf)> = choices
+            .iter()
+            .map(|(other, it)| (other.as_str(), it))
+            .filter(|(other, it)| *other == name || it.by.is_some() && it.by == choice.by)
+            .collect();
         let mut found: Vec<Vec<(String, Constant)>> = Vec::new();
         for case in choice.distinct_cases() {
             let mut ways: Vec<Vec<(String, Constant)>> = vec![Vec::new()];
             // A number that the case leaves open waits until the kernel asks for it.
-            let waits = |(other, it): &&(&&String, &OneOf)| {
-                let is_number = !self.ranges.contains_key(**other) && !OPTIONS.contains(&other.as_str());
-                is_number && ***other != name && it.within(case).nth(1).is_some()
+            let waits = |other: &str, it: &OneOf| {
+                let is_number = !self.ranges.contains_key(other) && !OPTIONS.contains(&other);
+                is_number && other != name && it.within(case).nth(1).is_some()
             };
-            for (name, it) in together.iter().filter(|it| !waits(it)) {
+            for &(name, it) in together.iter().filter(|(other, it)| !waits(other, it)) {
                 let longer = |way: &Vec<(String, Constant)>, value: &Constant| {
-                    way.iter().cloned().chain([((**name).clone(), value.clone())]).collect()
+                    way.iter().cloned().chain([(name.to_owned(), value.clone())]).collect()
                 };
                 ways = ways.iter().flat_map(|way| it.within(case).map(|value| longer(way, value))).collect();
             }

@@ -6,11 +6,18 @@ use std::sync::Arc;
 use tilefit_gpu::tuned_configurations::TABLES;
 use tilefit_python::eval::{Argument, Constant, OneOf, Pattern, Weighed};
 use tilefit_python::finding::Reason;
+use tilefit_python::work;
 
 use super::{SourceFile, imports};
 
 /// Values within the tables of a folder that are looked at.
 const MOST_VALUES: usize = 1 << 20;
+
+/// Rows that are compared with each other, and the values within one.
+const MOST_ROWS: usize = 512;
+const HEAVIEST_ROW: usize = 64;
+/// Comparisons of two rows in the time of a step.
+const ROWS_A_STEP: u64 = 32;
 
 /// What one value may weigh.
 const MOST_WEIGHT: usize = 3 << 14;
@@ -48,6 +55,10 @@ fn any_of<'t>(tables: impl Iterator<Item = &'t Constant>, by: u32) -> Option<Con
     for table in tables {
         let Constant::Dict(pairs) = table else { return Some(Constant::Unknown(Reason::new("a table is not read"))) };
         for (key, entry) in pairs.iter().filter(|(_, entry)| matches!(entry, Constant::Dict(_))) {
+            work::spend(1 + entries.len() as u64 / ROWS_A_STEP);
+            if entries.len() == MOST_ROWS || keys.len() == MOST_ROWS || entry.weight() > HEAVIEST_ROW {
+                return Some(Constant::Unknown(Reason::new("the tables have too many rows")));
+            }
             if !keys.contains(key) {
                 keys.push(key.clone());
             }
@@ -61,7 +72,7 @@ fn any_of<'t>(tables: impl Iterator<Item = &'t Constant>, by: u32) -> Option<Con
     Some(Constant::Dict(keys.into_iter().map(|key| (key, any.clone())).collect()))
 }
 
-/// The tables of a folder, by their names; `None` where it is no text of such tables.
+/// The tables of a folder, by their names; `None` where it is not a text of such tables.
 #[salsa::tracked(returns(ref))]
 fn tables(db: &dyn salsa::Database, folder: SourceFile) -> Option<Arc<Vec<(String, Constant)>>> {
     let text = folder.document(db).text().to_string();

@@ -368,3 +368,50 @@ fn names_are_found_and_renamed_in_importers_that_are_not_open() {
     let refused = client.request("textDocument/rename", rename).expect_err("the name is taken there");
     assert!(refused["message"].as_str().is_some_and(|why| why.contains("a/k.py")), "{refused}");
 }
+
+/// Rows of JSON near the code are read again where they change; JSON of other folders concerns nobody.
+#[test]
+fn a_table_that_changes_changes_the_lens() {
+    const HOST: &str = "import json
+import os
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def turned(x, y, A: tl.constexpr, B: tl.constexpr):
+    at = tl.arange(0, A)[:, None] * B + tl.arange(0, B)[None, :]
+    tl.store(y + at, tl.trans(tl.trans(tl.load(x + at)) + 1.0))
+
+
+def run(x, y):
+    with open(os.path.join(os.path.dirname(__file__), 'configs', 'rows.json')) as file:
+        rows = json.load(file)
+    turned[(1,)](x, y, **rows['small'])
+";
+    let root = workspace("tables", &[("turned.py", HOST), ("configs/rows.json", r#"{"small": {"A": 16, "B": 32}}"#)]);
+    let mut client = LspClient::spawn();
+    client.initialize(json!({ "capabilities": {}, "workspaceFolders": [{ "uri": uri(&root, ""), "name": "w" }] }));
+    let file = uri(&root, "turned.py");
+    client.open(&file, 1, HOST);
+    client.diagnostics(&file, 1);
+    let says = |client: &mut LspClient, size: &str| {
+        let lenses = || json!({ "textDocument": { "uri": file } });
+        let mut last = Value::Null;
+        for _ in 0..200 {
+            last = client.request("textDocument/codeLens", lenses()).unwrap_or_default();
+            if last.to_string().contains(size) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("{size} is not in {last}");
+    };
+    says(&mut client, "at most 4 KiB");
+    fs::write(root.join("configs/rows.json"), r#"{"small": {"A": 64, "B": 64}}"#).expect("writable");
+    for changed in ["other/rows.json", "configs/rows.json"] {
+        let change = json!({ "uri": uri(&root, changed), "type": 2 });
+        client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [change] }));
+    }
+    says(&mut client, "at most 32 KiB");
+}

@@ -41,8 +41,10 @@ pub(crate) enum Event {
     NotebookOpened(Box<DidOpenNotebookDocumentParams>),
     NotebookChanged(Box<DidChangeNotebookDocumentParams>),
     EditorSettings(Value),
-    /// One that may hold settings.
-    FilesChanged,
+    /// One that may hold settings, or that others import. `tables`: where only tables of configurations have changed, in which folders.
+    FilesChanged {
+        tables: Option<Vec<String>>,
+    },
     Query(Box<dyn Query>),
     /// For what goes beyond the open documents.
     Workspace(oneshot::Sender<Workspace>),

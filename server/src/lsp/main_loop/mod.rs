@@ -190,7 +190,9 @@ impl MainLoop {
                     self.apply_settings(resolved);
                 }
             }
-            Event::FilesChanged => {
+            // A project may write JSON all the time, for others.
+            Event::FilesChanged { tables: Some(tables) } if !tables.iter().any(|it| self.is_needed(it)) => {}
+            Event::FilesChanged { .. } => {
                 self.files_changed += 1;
                 self.read_settings();
                 self.forget_imports();
@@ -402,8 +404,7 @@ impl MainLoop {
         self.renew_database();
         let path = path_of(&uri);
         // What was looked for while the file was open was not taken from disk.
-        let is_sought = || self.sought.iter().any(|candidates| candidates.contains(&path));
-        if self.depended_on.contains(&path) || is_sought() {
+        if self.is_needed(&path) {
             self.forget_imports(); // its text is read from disk now
         }
         if dumps::is_dump(&path) {
@@ -769,6 +770,12 @@ impl MainLoop {
     fn root_of(&self, uri: &Uri) -> Option<PathBuf> {
         let folder = || PathBuf::from(path_of(uri)).parent().filter(|path| path.is_absolute()).map(Path::to_owned);
         self.settings.root.clone().or_else(folder)
+    }
+
+    /// Whether an open document depends on a file, or would if there were one.
+    fn is_needed(&self, path: &str) -> bool {
+        self.depended_on.contains(path)
+            || self.sought.iter().any(|candidates| candidates.iter().any(|candidate| candidate == path))
     }
 
     /// Reads imports that are new, on a worker.

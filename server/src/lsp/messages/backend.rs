@@ -1,17 +1,19 @@
 //! One method per message; what one document answers is in the table of [`requests`]. A method puts a message on the queue before it first waits, and computes nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::Serialize;
 use serde_json::Value;
+use tilefit_answers::convert::path_of;
 use tilefit_answers::editor_settings::section;
 use tilefit_answers::ext::{GeneratedCode, MemoryMapParams, TextDocumentContent, TextDocumentContentParams};
 use tilefit_answers::requests::{self, Asker, OnEdit, Request};
 use tilefit_answers::{
     self as answers, Abilities, Command, UnresolvedHint, UnresolvedLens, View, capabilities, text_document_content,
 };
+use tilefit_gpu::tuned_configurations;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::*;
 use tower_lsp::{Client, LanguageServer};
@@ -219,8 +221,14 @@ impl LanguageServer for Backend {
         }
     }
 
-    async fn did_change_watched_files(&self, _: DidChangeWatchedFilesParams) {
-        self.queue.post(Event::FilesChanged);
+    async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
+        let table = |change: &FileEvent| {
+            let path = path_of(&change.uri);
+            let folder = Path::new(&path).parent().filter(|_| path.ends_with(".json"))?;
+            Some(folder.join(tuned_configurations::TABLES).to_string_lossy().into_owned())
+        };
+        let tables: Option<Vec<String>> = params.changes.iter().map(table).collect();
+        self.queue.post(Event::FilesChanged { tables: tables.filter(|tables| !tables.is_empty()) });
     }
 
     async fn diagnostic(&self, params: DocumentDiagnosticParams) -> Result<DocumentDiagnosticReportResult> {
