@@ -144,7 +144,7 @@ pub enum FailureKind {
 }
 
 /// The memory of a kernel of a GPU.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SharedPlan {
     /// Bytes of a block.
     pub shared: u64,

@@ -16,6 +16,7 @@ use crate::confirm::Answers;
 use crate::project::Config;
 
 mod asked;
+mod asked_launches;
 mod assumptions;
 mod calls;
 mod configurations;
@@ -44,6 +45,7 @@ mod program;
 mod provenance;
 mod pypto;
 mod questions;
+mod recorded;
 mod reexports;
 mod repetition;
 mod scenario_tables;
@@ -60,6 +62,7 @@ mod tlx;
 mod triton;
 mod tuned;
 
+pub(crate) use asked_launches::{laid_out_for_launch, usage_of_launches};
 pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
 pub(crate) use configurations::{
     Configuration, Configurations, configuration_list, configurations_of, rows_of_list, written_configurations,
@@ -78,6 +81,7 @@ pub(crate) use pypto::{
     callers, generated, host, kernels, planned, plans, plans_under, sequences, source_kernel_ids, source_kernels,
 };
 pub(crate) use questions::{Under, question_under, triton_question};
+pub(crate) use recorded::{Recorded, recorded_of, triton_recorded};
 pub(crate) use reexports::imports as triton_imports;
 pub(crate) use scenario_tables::{ScenarioRow, ScenarioTable, triton_assumed, triton_scenario_table};
 pub(crate) use scope::value;

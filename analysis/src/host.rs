@@ -373,6 +373,8 @@ features! {
     planned_for() -> Vec<ide::PlannedFor> = ide::planned_for::planned_for;
     /// Each once, those of the plans first.
     all_questions(of: crate::confirm::KernelsAsked) -> Vec<ide::PlacedQuestion> = ide::confirmations::all_questions;
+    /// The memory of a kernel under each launch, on a device. The error is a sentence for the user.
+    fits(kernel: &str, arch: tilefit_gpu::device::Arch, launches: &[crate::launch::Launch]) -> Result<Vec<ide::Fit>, String> = ide::fits::fits;
     /// What there is to say of a file that has none, for whoever asks about them.
     why_no_kernels() -> String = ide::confirmations::why_no_kernels;
     /// What it said of them.

@@ -7,6 +7,7 @@ pub mod confirm;
 mod db;
 mod host;
 pub mod ide;
+pub mod launch;
 mod names;
 pub mod project;
 

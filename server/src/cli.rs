@@ -1,5 +1,6 @@
 //! The command line.
 
+mod ask;
 mod check;
 mod codegen;
 mod columns;
@@ -71,6 +72,9 @@ enum Command {
     Configs(configs::Arguments),
     /// Ask the compiler that is installed whether it plans the same. Imports the files
     Confirm(confirm::Arguments),
+    /// Answer the Python module: questions on standard input, answers on standard output, a JSON object a line
+    #[command(hide = true)]
+    Ask,
     /// Print the generated C++
     Codegen(codegen::Arguments),
     /// Draw a memory map: which tile occupies which bytes, and when
@@ -142,6 +146,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Configs(arguments) => configs::run(&arguments),
         Command::Confirm(arguments) => confirm::run(&arguments),
+        Command::Ask => ask::run(),
         Command::Codegen(arguments) => codegen::run(&arguments),
         Command::Map(arguments) => map::run(&arguments),
         Command::Pack(arguments) => pack::run(&arguments),

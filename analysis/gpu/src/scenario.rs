@@ -175,6 +175,25 @@ impl Scenario {
         (!differ).then(|| self.filled_from(other))
     }
 
+    /// Whether a launch whose values are all known may be one of this.
+    fn may_be(&self, record: &Scenario) -> bool {
+        let excludes = |(name, choice): (&String, &Option<OneOf>)| {
+            let (Some(choice), Some((value, _))) = (choice, record.values.get(name)) else { return false };
+            !choice.is_open() && !choice.values().any(|it| it == value)
+        };
+        let is_other = |name: &str| self.option(name).zip(record.option(name)).is_some_and(|(one, other)| one != other);
+        !OPTIONS.into_iter().any(is_other)
+            && !self.possible.iter().any(excludes)
+            && self.agreeing_in_values(record).is_some()
+    }
+
+    /// This scenario without some of its values, and without options of the launch: what a configuration says.
+    pub fn without(mut self, names: &BTreeSet<&String>) -> Scenario {
+        self.values.retain(|name, _| !names.contains(name));
+        self.arguments.retain(|name, _| !names.contains(name));
+        self.with_options(Options::default())
+    }
+
     fn with_options(self, options: Options) -> Scenario {
         let Options { num_warps, num_ctas, num_stages } = options;
         Scenario { num_warps, num_ctas, num_stages, ..self }
@@ -200,6 +219,23 @@ impl Scenario {
             && option(self.num_ctas, other.num_ctas)
             && option(self.num_stages, other.num_stages)
             && (self.divisible.is_none() || self.divisible == other.divisible)
+    }
+
+    /// Whether this is the launch that a scenario is of: it says the same of all that this one says. An argument that the scenario gives a number has a type
+    /// here.
+    pub fn is_launch_of(&self, scenario: &Scenario) -> bool {
+        let is_number = |name: &String| {
+            let number = scenario.values.get(name).map(|(value, _)| value);
+            matches!(number, Some(Constant::Int(_) | Constant::Float(_) | Constant::Bool(_)))
+        };
+        let values =
+            self.values.iter().all(|(name, (value, _))| scenario.values.get(name).is_some_and(|it| it.0 == *value));
+        let arguments = self.arguments.iter().all(|(name, (argument, _))| {
+            scenario.arguments.get(name).map_or_else(|| is_number(name), |it| it.0 == *argument)
+        });
+        let options =
+            OPTIONS.into_iter().all(|name| self.option(name).is_none() || self.option(name) == scenario.option(name));
+        values && arguments && options && self.divisible == scenario.divisible
     }
 
     /// The value of an option of the launch.
@@ -328,7 +364,8 @@ fn unquoted(text: &str) -> Option<&str> {
     within('"').or_else(|| within('\''))
 }
 
-fn literal(text: &str) -> Constant {
+/// A value as comments and recorders write it.
+pub fn literal(text: &str) -> Constant {
     if let Ok(value) = text.parse::<i64>() {
         return Constant::Int(value);
     }
@@ -453,6 +490,34 @@ pub fn completed(launches: &[Scenario], others: &[&Scenario], tuned: &BTreeSet<&
         }
     }
     without_parts(all)
+}
+
+/// Launches with what recorded ones add to those that agree with them, then what is recorded of others. A launch that leaves something open stays, for
+/// there may be ways that nobody has recorded. What is recorded comes in its order.
+pub fn with_recorded(launches: Vec<Scenario>, recorded: &[Scenario]) -> Vec<Scenario> {
+    let mut all: Vec<Scenario> = Vec::new();
+    let mut open: Vec<Scenario> = Vec::new();
+    let mut is_of_others = vec![true; recorded.len()];
+    for launch in launches {
+        let before = all.len();
+        for (nth, record) in recorded.iter().enumerate().filter(|(_, record)| launch.may_be(record)) {
+            is_of_others[nth] = false;
+            all.push(launch.filled_from(record));
+        }
+        if all.len() == before {
+            all.push(launch);
+        } else if !launch.possible.is_empty() {
+            open.push(launch);
+        }
+    }
+    let others = recorded.iter().zip(is_of_others).filter(|(_, is_other)| *is_other).map(|(record, _)| record.clone());
+    let mut kept: Vec<Scenario> = Vec::new();
+    for scenario in all.into_iter().chain(others).chain(open) {
+        if kept.len() < MOST_SCENARIOS && !kept.contains(&scenario) {
+            kept.push(scenario);
+        }
+    }
+    kept
 }
 
 /// Drops scenarios that another one subsumes.

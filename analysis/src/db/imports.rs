@@ -7,7 +7,7 @@ use tilefit_gpu::tuned_configurations;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt};
 
-use super::{SourceFile, Unit, Workspace, syntax, units};
+use super::{SourceFile, Unit, Workspace, recorded, syntax, units};
 
 /// Folders above a file that an absolute import is looked for in.
 const FOLDERS_UP: usize = 8;
@@ -131,6 +131,11 @@ fn takes_tuned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     unit.source(db).text.contains(tuned_configurations::FUNCTION)
 }
 
+#[salsa::tracked(returns(copy))]
+fn may_be_jit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    unit.key(db).kind == BlockKind::Function && unit.source(db).text.contains("jit")
+}
+
 /// The folders of tables that a file reads: those of `os.path.join(os.path.dirname(__file__), "configs", name)`.
 fn folders_of_tables(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
     if !units(db, file).iter().any(|&unit| reads_tables(db, unit)) {
@@ -184,6 +189,10 @@ fn of_this_file<'p>(ast: &Ast, expr: ExprId, path: &'p str) -> Option<&'p str> {
 #[salsa::tracked(returns(ref))]
 fn of_file(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
     let mut imports = tables_of_autotune(db, file);
+    // What its kernels were launched with.
+    if units(db, file).iter().any(|&unit| may_be_jit(db, unit)) {
+        imports.push(recorded::places(file.path(db)));
+    }
     let folders = folders_of_tables(db, file);
     // What reads tables asks in its functions whether there are others.
     let within = !folders.is_empty();

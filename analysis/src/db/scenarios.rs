@@ -18,6 +18,7 @@ use super::devices::{device_of_file, device_of_kernel, device_of_others};
 use super::jit::{is_jit, jit_functions};
 use super::launches::{Launch, launches_of, leading_to, names_of_imported};
 use super::lists::Lists;
+use super::recorded::{Recorded, recorded};
 use super::reexports::imports;
 use super::scope::UnitScope;
 use super::{Name, SourceFile, Unit, config, syntax, units};
@@ -122,7 +123,8 @@ pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> &
 pub(super) fn device_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arch {
     let explicit = || scenario::explicit(comments(db, unit), configured(db, unit)).iter().find_map(|it| it.arch);
     let of_file = || device_of_file(db, unit.file(db)).unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
-    explicit().or_else(|| device_of_kernel(db, unit)).unwrap_or_else(of_file)
+    let recorded = || recorded_scenarios(db, unit).first().and_then(|it| it.arch);
+    explicit().or_else(|| device_of_kernel(db, unit)).or_else(recorded).unwrap_or_else(of_file)
 }
 
 /// The same where the host code runs with another device.
@@ -132,6 +134,7 @@ pub(super) fn scenarios_on<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, d
     let tuned_by = tuning_on(db, unit, device).as_ref();
     let (tuned, bare) = launched_scenarios(db, unit, device);
     let all: Vec<&Scenario> = tuned.iter().chain(bare).collect();
+    let recorded = recorded_scenarios(db, unit);
     let (tuned, bare) = match tuner(db, unit) {
         Some((_, tuner)) if tuner.is_renamed => (&[][..], all.as_slice()),
         _ => (tuned.as_slice(), &all[tuned.len()..]),
@@ -140,6 +143,8 @@ pub(super) fn scenarios_on<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, d
         Some((Ok(configurations), is_pruned)) => {
             let tuned_names: BTreeSet<&String> = configurations.iter().flat_map(|it| it.values.keys()).collect();
             let tuned = completed(db, (unit, device), tuned, &all, &tuned_names);
+            let recorded: Vec<Scenario> = recorded.iter().map(|it| it.clone().without(&tuned_names)).collect();
+            let tuned = scenario::with_recorded(tuned, &recorded);
             let is_whole = |bare: &Scenario| {
                 configurations.iter().all(|it| it.values.keys().all(|name| bare.values.contains_key(name)))
             };
@@ -154,7 +159,8 @@ pub(super) fn scenarios_on<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, d
         Some((Err(_), _)) | None => {
             let mut bases = from_callers(db, unit, device);
             let launches: Vec<Scenario> = all.iter().map(|&launch| launch.clone()).collect();
-            bases.extend(completed(db, (unit, device), &launches, &all, &BTreeSet::new()));
+            let completed = completed(db, (unit, device), &launches, &all, &BTreeSet::new());
+            bases.extend(scenario::with_recorded(completed, &recorded));
             scenario::without_parts(bases)
         }
     };
@@ -239,6 +245,13 @@ fn launched_scenarios<'db>(
         }
     };
     (of(false), of(true))
+}
+
+/// What the author's own runs have launched, on the device of the settings where they name one.
+fn recorded_scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Scenario> {
+    let is_named = config(db).is_gpu_named;
+    let on_device = |it: &Recorded| Scenario { arch: (!is_named).then_some(it.arch), ..it.scenario.clone() };
+    recorded(db, unit).iter().map(on_device).collect()
 }
 
 /// The scenarios that the configuration gives a kernel.

@@ -22,6 +22,7 @@ use super::gpu::{TracedKernel, traced};
 use super::jit::{is_jit, jit_functions};
 use super::launches::launches_of;
 use super::memory_usage::MemoryUsage;
+use super::recorded::recorded;
 use super::reexports::imports;
 use super::scenarios::{callers, calls_in, device_of, launch_values, scenarios};
 use super::scope::UnitScope;
@@ -263,7 +264,9 @@ pub(crate) fn triton_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>)
     // What gives something back is a helper, of whichever file.
     let is_helper = || !is_gluon && (gives_something(ast) || has_tlx(imports)) && !is_launched();
     let has_comment = unit.source(db).text.contains("tilefit:");
-    let is_kernel = has_comment || (!is_method && !is_called() && !is_handed_on() && !is_helper());
+    let is_kernel = has_comment
+        || !recorded(db, unit).is_empty()
+        || (!is_method && !is_called() && !is_handed_on() && !is_helper());
     is_kernel.then_some(if is_gluon { Dialect::Gluon } else { Dialect::Triton })
 }
 

@@ -74,6 +74,8 @@ pub struct OnDevice {
     pub blocks: Option<u64>,
     /// The compiler says so, and it is among what tilefit says.
     pub confirmed: bool,
+    /// The author's own run said so, of this very text.
+    pub recorded: bool,
     /// What tilefit says, where the compiler was asked and says something that this rules out. All else here is the compiler's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted: Option<Prediction>,
@@ -185,13 +187,17 @@ pub(super) fn on_device(
         needs: usage.reason.as_ref().and_then(Reason::remedy).map(|remedy| remedy.param().to_owned()),
         blocks: None,
         confirmed: false,
+        recorded: false,
         predicted: None,
     };
     let answers = context.file.answers(context.db);
-    if !answers.is_empty()
-        && let Some(Under { question, is_example }) = db::question_under(context.db, placed.unit, &row.scenario, arch)
-        && let Some(answer) = answers.to(&question)
-    {
+    let asked = || {
+        let under = (!answers.is_empty()).then(|| db::question_under(context.db, placed.unit, &row.scenario, arch));
+        let Under { question, is_example } = under.flatten()?;
+        Some((answers.to(&question)?, is_example, false))
+    };
+    let recorded = || Some((&db::recorded_of(context.db, placed.unit, &row.scenario, arch)?.answer, false, true));
+    if let Some((answer, is_example, is_recorded)) = asked().or_else(recorded) {
         let prediction = || Prediction { low: on.low, high: on.high, columns: usage.tmem, verdict: on.verdict };
         match &answer.outcome {
             Outcome::Shared(plan) => {
@@ -205,7 +211,7 @@ pub(super) fn on_device(
                     return Some(with_blocks(on, arch));
                 }
                 on.predicted = (!agrees).then(prediction);
-                on.confirmed = agrees;
+                (on.confirmed, on.recorded) = (agrees && !is_recorded, is_recorded);
                 (on.low, on.high, on.columns) = (plan.shared, Some(plan.shared), plan.tensor_columns);
                 let fits = plan.shared <= arch.smem() && plan.tensor_columns <= arch.tmem();
                 on.verdict = if fits { "fits" } else { "exceeds" };
@@ -289,6 +295,7 @@ fn hint(offset: usize, all: &[OnDevice], device: Arch) -> Option<InlayHint> {
             format!(", as the compiler says; predicted: {}", self::amount(predicted.low, predicted.high))
         }
         None if most.confirmed => ", as the compiler says".to_owned(),
+        None if most.recorded => ", as recorded".to_owned(),
         None => String::new(),
     };
     let exactly = self::amount(low, most.high);

@@ -45,6 +45,9 @@ pub struct Confirmation {
     /// Bytes by memory space, as the compiler has it.
     pub spaces: BTreeMap<String, u64>,
     pub verdict: Verdict,
+    /// The tests of the author's own run that said so; `None`: the compiler was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Vec<String>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -127,16 +130,24 @@ impl Confirmation {
         }
     }
 
-    /// `confirmed by triton 3.9.0 on sm_90`
+    /// `confirmed by triton 3.9.0 on sm_90`, `recorded: smem 98304 by triton 3.9.0 on sm_90 in `tests/test_mm.py::test[64]``
     pub fn words(&self) -> String {
         let by = self.by.as_deref().unwrap_or("the compiler");
         let on = &self.on;
-        match &self.verdict {
-            Verdict::Confirmed => format!("confirmed by {by} on {on}"),
-            Verdict::Within => {
-                let spaces: Vec<_> = self.spaces.iter().map(|(space, used)| format!("{space} {used}")).collect();
-                format!("{} by {by} on {on}", spaces.join(" · "))
+        let used = || self.spaces.iter().map(|(space, used)| format!("{space} {used}")).collect::<Vec<_>>().join(" · ");
+        match (&self.verdict, &self.recorded) {
+            (_, Some(tests)) => {
+                let test = tests.first().map(|test| format!(" in `{test}`")).unwrap_or_default();
+                format!("recorded: {} by {by} on {on}{test}", used())
             }
+            (verdict, None) => self.words_of(verdict, by, on, &used()),
+        }
+    }
+
+    fn words_of(&self, verdict: &Verdict, by: &str, on: &str, used: &str) -> String {
+        match verdict {
+            Verdict::Confirmed => format!("confirmed by {by} on {on}"),
+            Verdict::Within => format!("{used} by {by} on {on}"),
             Verdict::Differs { .. } => format!("{by} differs on {on}"),
             Verdict::Refused { .. } => format!("{by} refuses it on {on}"),
             Verdict::Failed { message, .. } => format!("not confirmed: {message}"),

@@ -102,31 +102,31 @@ pub(crate) fn confirmations(context: &Context<'_>) -> Vec<Confirmation> {
     let mut all = Vec::new();
     for placed in context.units() {
         let kernels = languages::all_kernels(context, placed.unit);
-        all.extend(kernels.iter().filter_map(|kernel| of_kernel(context, &placed, &**kernel)));
+        let asked = kernels.iter().filter_map(|kernel| of_kernel(context, &placed, &**kernel));
+        all.extend(asked.filter(|it| it.recorded.is_none()));
     }
     all
 }
 
-/// The compiler's answer for a kernel; `None` if it was not asked about this text under these inputs.
+/// The compiler's answer for a kernel, or what the author's own run has recorded of it; `None` if neither is about this text under these inputs.
 pub(super) fn of_kernel(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
     kernel: &dyn KernelView,
 ) -> Option<Confirmation> {
-    let answers = context.file.answers(context.db);
-    if answers.is_empty() {
-        return None;
-    }
-    let question = kernel.question(context, placed).ok()?;
-    let answer = answers.to(&question)?;
+    let asked = || {
+        let answers = context.file.answers(context.db);
+        if answers.is_empty() { None } else { answers.to(&kernel.question(context, placed).ok()?) }
+    };
+    let (answer, recorded) = match asked() {
+        Some(answer) => (answer, None),
+        None => kernel.recorded(context, placed).map(|recorded| (&recorded.answer, Some(recorded.tests.clone())))?,
+    };
     let name = context.qualified_name(placed.unit, kernel.name());
     let line = context.line(placed.range(kernel.name_origin()).start);
-    let plan = Predicted {
-        line,
-        name: kernel.name(),
-        memories: kernel.memories(),
-        tiles: kernel.details(context, placed).tiles,
-    };
+    // Who records asks for totals only.
+    let tiles = if recorded.is_some() { Vec::new() } else { kernel.details(context, placed).tiles };
+    let plan = Predicted { line, name: kernel.name(), memories: kernel.memories(), tiles };
     Some(Confirmation {
         kernel: name,
         line,
@@ -134,21 +134,24 @@ pub(super) fn of_kernel(
         on: kernel.target().to_owned(),
         spaces: plan.spaces_of(answer),
         verdict: plan.compared(answer),
+        recorded,
     })
 }
 
 /// What a lens says of it beside the numbers; empty if the compiler was not asked.
 pub(super) fn mark(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> String {
     let Some(confirmation) = of_kernel(context, placed, kernel) else { return String::new() };
+    let is_recorded = confirmation.recorded.is_some();
     match confirmation.verdict {
+        Verdict::Confirmed if is_recorded => " · recorded".to_owned(),
         Verdict::Confirmed => " · confirmed".to_owned(),
         Verdict::Within => {
             let used = confirmation.spaces.values().next().copied().unwrap_or_default();
-            format!(" · {used} by the compiler")
+            format!(" · {used} {}", if is_recorded { "recorded" } else { "by the compiler" })
         }
         Verdict::Differs { .. } => {
             let used: Vec<_> = confirmation.spaces.iter().map(|(space, used)| format!("{space} {used}")).collect();
-            format!(" · the compiler differs: {}", used.join(", "))
+            format!(" · {} differs: {}", if is_recorded { "the record" } else { "the compiler" }, used.join(", "))
         }
         Verdict::Refused { .. } => " · the compiler refuses it".to_owned(),
         Verdict::Failed { .. } => " · not confirmed".to_owned(),
@@ -157,9 +160,6 @@ pub(super) fn mark(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn 
 
 /// What was said of the kernels of a unit, a sentence each.
 pub(super) fn words(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<String> {
-    if context.file.answers(context.db).is_empty() {
-        return Vec::new();
-    }
     let kernels = languages::all_kernels(context, placed.unit);
     let mut all: Vec<String> = Vec::new();
     for kernel in &kernels {
@@ -241,11 +241,16 @@ pub(super) fn diagnostics(
 ) -> Option<Diagnostic> {
     let confirmation = of_kernel(context, placed, kernel)?;
     let by = confirmation.by.as_deref().unwrap_or("the compiler");
+    let run = match confirmation.recorded.as_deref() {
+        Some([test, ..]) => format!(", as recorded in `{test}`"),
+        Some([]) => ", as recorded".to_owned(),
+        None => String::new(),
+    };
     let (code, line, message) = match confirmation.verdict {
         Verdict::Differs { line, message, .. } => (
             Code::CompilerDiffers,
             line,
-            format!("{by} lays `{}` out differently on {}: {message}", confirmation.kernel, confirmation.on),
+            format!("{by} lays `{}` out differently on {}{run}: {message}", confirmation.kernel, confirmation.on),
         ),
         Verdict::Refused { line, message, details } => {
             let details = details.map_or(String::new(), |details| format!("\n{details}"));

@@ -12,7 +12,7 @@ use tilefit_python::vocabulary::Word;
 use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
-use crate::db::{self, Dumped, Unit};
+use crate::db::{self, Dumped, Recorded, Unit};
 use crate::project::Config;
 
 use super::code_action::CodeAction;
@@ -194,6 +194,9 @@ pub(crate) trait KernelView {
 
     /// What to ask the compiler so that it plans what is planned here; the error says in words for the author why it cannot be asked.
     fn question(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Result<Question, String>;
+
+    /// What the author's own run has recorded of this text under these inputs.
+    fn recorded<'db>(&self, context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db Recorded>;
 
     /// What a longer search may find out.
     fn open(&self) -> &[OpenSearch];

@@ -244,6 +244,7 @@ fn cell(on: &Option<OnDevice>) -> [String; 3] {
     let by = match &on.predicted {
         Some(predicted) => format!(" by the compiler, predicted {}", amount(predicted.low, predicted.high)),
         None if on.confirmed => " confirmed".to_owned(),
+        None if on.recorded => " recorded".to_owned(),
         None => String::new(),
     };
     // What the compiler refuses takes nothing.

@@ -106,7 +106,11 @@ impl Source {
         self.document.part_at(offset).map(|part| part + 1)
     }
 
-    /// Asks for one feature. Nothing edits the file, so nothing cancels the query.
+    /// All files that were analysed with it, and itself.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        self.analysis.files().into_iter().map(|file| PathBuf::from(self.analysis.path(file))).collect()
+    }
+
     /// The name and the text of another file that was analysed with it, if this one is called `own`.
     pub(super) fn other(&self, own: &str, file: FileId) -> (String, &Document) {
         let (path, mine) = (self.analysis.path(file), self.analysis.path(self.file));
@@ -114,6 +118,7 @@ impl Source {
         (path.strip_prefix(root).unwrap_or(path).to_owned(), self.analysis.document(file))
     }
 
+    /// Asks for one feature. Nothing edits the file, so nothing cancels the query.
     pub(super) fn ask<T: Default>(&self, feature: impl FnOnce(&Analysis, FileId) -> Cancellable<T>) -> T {
         feature(&self.analysis, self.file).unwrap_or_default()
     }

@@ -27,7 +27,7 @@ use tilefit_python::finding::Status;
 use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
-use crate::db::{self, Dumped, Outcome, Unit};
+use crate::db::{self, Dumped, Outcome, Recorded, Unit};
 use crate::project::Config;
 
 use super::code_action::CodeAction;
@@ -244,6 +244,10 @@ impl language::KernelView for View<'_> {
 
     fn question(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Result<Question, String> {
         plan::question(context, placed, self.plan())
+    }
+
+    fn recorded<'db>(&self, _: &Context<'db>, _: &PlacedUnit<'db>) -> Option<&'db Recorded> {
+        None
     }
 
     fn open(&self) -> &[OpenSearch] {

@@ -19,7 +19,7 @@ use tilefit_python::finding::{Origin, Reason};
 use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
-use crate::db::{self, Dumped, ScenarioTable, TracedKernel, TritonKernel, Unit};
+use crate::db::{self, Dumped, Recorded, ScenarioTable, TracedKernel, TritonKernel, Unit};
 use crate::project::Config;
 
 use super::code_action::CodeAction;
@@ -341,6 +341,10 @@ impl KernelView for View<'_> {
 
     fn question(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Result<Question, String> {
         db::triton_question(context.db, placed.unit)
+    }
+
+    fn recorded<'db>(&self, context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db Recorded> {
+        db::triton_recorded(context.db, placed.unit)
     }
 
     fn open(&self) -> &[OpenSearch] {

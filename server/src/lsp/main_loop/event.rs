@@ -41,9 +41,10 @@ pub(crate) enum Event {
     NotebookOpened(Box<DidOpenNotebookDocumentParams>),
     NotebookChanged(Box<DidChangeNotebookDocumentParams>),
     EditorSettings(Value),
-    /// One that may hold settings, or that others import. `tables`: where only tables of configurations have changed, in which folders.
+    /// One that may hold settings, or that others import. `data`: where only tables of configurations and recorded launches have
+    /// changed, in which folders and files.
     FilesChanged {
-        tables: Option<Vec<String>>,
+        data: Option<Vec<String>>,
     },
     Query(Box<dyn Query>),
     /// For what goes beyond the open documents.

@@ -191,7 +191,7 @@ impl MainLoop {
                 }
             }
             // A project may write JSON all the time, for others.
-            Event::FilesChanged { tables: Some(tables) } if !tables.iter().any(|it| self.is_needed(it)) => {}
+            Event::FilesChanged { data: Some(data) } if !data.iter().any(|it| self.is_needed(it)) => {}
             Event::FilesChanged { .. } => {
                 self.files_changed += 1;
                 self.read_settings();

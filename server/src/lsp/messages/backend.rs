@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::Serialize;
 use serde_json::Value;
+use tilefit_analysis::launch::RECORDS;
 use tilefit_answers::convert::path_of;
 use tilefit_answers::editor_settings::section;
 use tilefit_answers::ext::{GeneratedCode, MemoryMapParams, TextDocumentContent, TextDocumentContentParams};
@@ -222,13 +223,16 @@ impl LanguageServer for Backend {
     }
 
     async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
-        let table = |change: &FileEvent| {
+        let data = |change: &FileEvent| {
             let path = path_of(&change.uri);
+            if Path::new(&path).ends_with(RECORDS) {
+                return Some(path);
+            }
             let folder = Path::new(&path).parent().filter(|_| path.ends_with(".json"))?;
             Some(folder.join(tuned_configurations::TABLES).to_string_lossy().into_owned())
         };
-        let tables: Option<Vec<String>> = params.changes.iter().map(table).collect();
-        self.queue.post(Event::FilesChanged { tables: tables.filter(|tables| !tables.is_empty()) });
+        let data: Option<Vec<String>> = params.changes.iter().map(data).collect();
+        self.queue.post(Event::FilesChanged { data: data.filter(|data| !data.is_empty()) });
     }
 
     async fn diagnostic(&self, params: DocumentDiagnosticParams) -> Result<DocumentDiagnosticReportResult> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tilefit_analysis::launch::RECORDS;
 use tilefit_answers::Abilities;
 use tilefit_answers::editor_settings::SECTION;
 use tilefit_answers::ext::{
@@ -132,9 +133,9 @@ async fn offer_content(client: Client, scheme: &'static str) {
 }
 
 async fn watch_files(client: Client) {
-    // Python files may be imported for their constants, and tables of configurations read.
+    // Python files may be imported for their constants, tables of configurations read, and what was recorded of launches.
     let watchers = settings::file_names()
-        .chain(["*.py", tuned_configurations::FILE, tuned_configurations::TABLES])
+        .chain(["*.py", tuned_configurations::FILE, tuned_configurations::TABLES, RECORDS])
         .map(|name| FileSystemWatcher { glob_pattern: GlobPattern::String(format!("**/{name}")), kind: None })
         .collect();
     let registration = Registration {

@@ -1,0 +1,89 @@
+//! Whether a kernel fits under launches that somebody asks about.
+
+use serde::Serialize;
+use tilefit_gpu::device::Arch;
+use tilefit_gpu::scenario::Scenario;
+use tilefit_python::spelling::did_you_mean;
+
+use super::gpu::tile;
+use super::{Context, PlacedUnit};
+use crate::db::{self, MemoryUsage, Verdict};
+use crate::launch::Launch;
+
+/// The memory of a kernel under one launch on one device.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fit {
+    /// Bytes of shared memory, at least and at most; `None`: it is not known.
+    pub low: Option<u64>,
+    pub high: Option<u64>,
+    pub capacity: u64,
+    /// `fits`, `does not fit`, `may not fit`, `refused`, `unknown`
+    pub verdict: &'static str,
+    /// Why it is none of the first two, or which memory is full.
+    pub reason: Option<String>,
+    /// Where the buffers lie, where one launch is asked about.
+    pub buffers: Vec<Buffer>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Buffer {
+    pub name: String,
+    /// From 1.
+    pub line: usize,
+    pub offset: Option<u64>,
+    pub size: u64,
+}
+
+/// Who says what a question says.
+const QUESTION: &str = "the question";
+
+/// For each launch. The error is a sentence for the user.
+pub(crate) fn fits(context: &Context<'_>, kernel: &str, arch: Arch, launches: &[Launch]) -> Result<Vec<Fit>, String> {
+    let kernels: Vec<PlacedUnit<'_>> =
+        context.units().filter(|placed| db::triton_dialect(context.db, placed.unit).is_some()).collect();
+    let path = |placed: &PlacedUnit<'_>| placed.unit.key(context.db).path.to_string();
+    let is_meant = |placed: &&PlacedUnit<'_>| path(placed) == kernel || placed.unit.key(context.db).name() == kernel;
+    let placed = kernels.iter().find(is_meant).ok_or_else(|| {
+        let names: Vec<String> = kernels.iter().map(path).collect();
+        format!(
+            "there is no kernel `{kernel}` of a GPU in the file{}",
+            did_you_mean(kernel, names.iter().map(String::as_str))
+        )
+    })?;
+    let scenarios: Vec<Scenario> = launches.iter().map(|launch| launch.scenario(QUESTION)).collect();
+    let usage = db::usage_of_launches(context.db, placed.unit, arch, &scenarios).unwrap_or_default();
+    let mut fits: Vec<Fit> = usage.into_iter().map(|usage| fit(arch, usage)).collect();
+    if let ([only], [scenario]) = (fits.as_mut_slice(), scenarios.as_slice()) {
+        only.buffers = buffers(context, placed, arch, scenario);
+    }
+    Ok(fits)
+}
+
+fn fit(arch: Arch, usage: Option<MemoryUsage>) -> Fit {
+    let (capacity, buffers) = (arch.smem(), Vec::new());
+    let Some(MemoryUsage { verdict, smem: (low, high), tmem, reason, refusal, .. }) = usage else {
+        let reason = Some("the kernel is too large, or too much of the launch is open".to_owned());
+        return Fit { low: None, high: None, capacity, verdict: "unknown", reason, buffers };
+    };
+    let verdict = match verdict {
+        Verdict::Fits => "fits",
+        Verdict::Exceeds => "does not fit",
+        Verdict::Refused => "refused",
+        Verdict::Unknown if high.is_none() => "unknown",
+        Verdict::Unknown | Verdict::Depends => "may not fit",
+    };
+    let columns = || format!("it needs {} of {} columns of tensor memory", tmem.0, arch.tmem());
+    let reason = match refusal {
+        Some(refusal) => Some(refusal.reason.to_string()),
+        None if tmem.0 > arch.tmem() => Some(columns()),
+        None => reason.map(|reason| reason.to_string()),
+    };
+    Fit { low: Some(low), high, capacity, verdict, reason, buffers }
+}
+
+fn buffers(context: &Context<'_>, placed: &PlacedUnit<'_>, arch: Arch, scenario: &Scenario) -> Vec<Buffer> {
+    let Some(traced) = db::laid_out_for_launch(context.db, placed.unit, arch, scenario) else { return Vec::new() };
+    let tiles = traced.planned.plan.placed.iter().map(|it| tile(context, placed, &traced, it));
+    let shared = tiles.filter(|tile| tile.space == Some("smem") && tile.bytes > 0);
+    shared.map(|tile| Buffer { name: tile.name, line: tile.line, offset: tile.address, size: tile.bytes }).collect()
+}
