@@ -14,6 +14,7 @@ mod limits;
 mod lowering;
 mod possible;
 mod pypto;
+mod recorded;
 mod refused;
 mod scopes;
 mod specialised;

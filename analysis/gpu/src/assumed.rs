@@ -19,6 +19,8 @@ pub enum Assumed {
     Number(String, &'static str),
     /// A pointer that an operand of a product is loaded through leads to elements of as many bits as this type has: those of the other operand, or 16.
     Elements(String, Dtype),
+    /// What host code leaves open is as in this launch, in which something else is different.
+    Launch(String),
 }
 
 /// Why one device is taken rather than another.
@@ -47,6 +49,7 @@ impl Assumed {
             Assumed::Compiler(compiler) => format!("triton {compiler}"),
             Assumed::Number(name, dtype) => format!("{name}: {dtype}"),
             Assumed::Elements(name, dtype) => format!("{name}: {} bits", dtype.bits),
+            Assumed::Launch(launch) => format!("the rest of {launch}"),
         }
     }
 }
@@ -72,6 +75,9 @@ impl fmt::Display for Assumed {
                     "the other operand of a product does"
                 };
                 write!(f, "the elements of `{name}` have {} bits, as {like} (no type is given)", dtype.bits)
+            }
+            Assumed::Launch(launch) => {
+                write!(f, "what host code leaves open is as in {launch}, which has other values")
             }
         }
     }

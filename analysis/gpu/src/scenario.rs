@@ -32,6 +32,8 @@ pub struct Scenario {
     pub divisible: Option<BTreeSet<String>>,
     /// Parameters and options without one value: the candidates that host code leaves; `None` if unrestricted.
     pub possible: BTreeMap<String, Option<OneOf>>,
+    /// The launch, with other values, that what nothing else says is taken from.
+    pub rest_of: Option<String>,
 }
 
 /// Scenarios of one kernel that are looked at; more are cut off.
@@ -185,6 +187,24 @@ impl Scenario {
         !OPTIONS.into_iter().any(is_other)
             && !self.possible.iter().any(excludes)
             && self.agreeing_in_values(record).is_some()
+    }
+
+    /// Whether it may be given the arguments of a launch that has other values.
+    fn is_given_the_like(&self, record: &Scenario) -> bool {
+        let is_other = |(name, (argument, _)): (&String, &(ArgumentType, String))| {
+            record.arguments.get(name).is_some_and(|(other, _)| other != argument)
+        };
+        let is_pointer = |value: &Constant| Dtype::from_constant(value).is_some();
+        let leads_elsewhere = |(name, (value, _)): (&String, &(Constant, String))| {
+            is_pointer(value) && record.values.get(name).is_some_and(|(other, _)| other != value)
+        };
+        !self.arguments.iter().any(is_other) && !self.values.iter().any(leads_elsewhere)
+    }
+
+    /// Who says what it says.
+    fn said_by(&self) -> Option<String> {
+        let values = self.values.values().map(|(_, from)| from);
+        values.chain(self.arguments.values().map(|(_, from)| from)).next().cloned()
     }
 
     /// This scenario without some of its values, and without options of the launch: what a configuration says.
@@ -505,7 +525,15 @@ pub fn with_recorded(launches: Vec<Scenario>, recorded: &[Scenario]) -> Vec<Scen
             all.push(launch.filled_from(record));
         }
         if all.len() == before {
-            all.push(launch);
+            // The one that most is run of may have been this, before an edit.
+            let alike = recorded.iter().enumerate().find(|(_, record)| launch.is_given_the_like(record));
+            all.push(match alike {
+                Some((nth, record)) => {
+                    is_of_others[nth] = false;
+                    Scenario { rest_of: record.said_by(), ..launch.filled_from(record) }
+                }
+                None => launch,
+            });
         } else if !launch.possible.is_empty() {
             open.push(launch);
         }

@@ -225,7 +225,8 @@ fn assumed<'db>(
     let is_staged = launch.dialect.leaves_layouts() && program.multiplies;
     let stages = (is_staged && is_open("num_stages", scenario.num_stages)).then_some(Assumed::Stages(stages));
     let numbers = numbers.iter().map(|(name, dtype)| Assumed::Number(name.clone(), dtype));
-    device.into_iter().chain(warps).chain(stages).chain(numbers).collect()
+    let rest = scenario.rest_of.clone().map(Assumed::Launch);
+    device.into_iter().chain(warps).chain(stages).chain(numbers).chain(rest).collect()
 }
 
 /// Warps that a block can have: 1,024 threads.

@@ -200,7 +200,8 @@ pub(super) fn usage(traced: &TracedKernel) -> MemoryUsage {
     work::spend(traced.steps / SURVEYED_FOR_ONE);
     let (shared, tensor) = (&traced.planned.plan.shared, &traced.planned.plan.tensor);
     let refusal = traced.refusal();
-    let elements = traced.assumed.iter().filter(|it| matches!(it, Assumed::Elements(..))).cloned().collect();
+    let elements =
+        traced.assumed.iter().filter(|it| matches!(it, Assumed::Elements(..) | Assumed::Launch(_))).cloned().collect();
     let usage = MemoryUsage::on(traced.arch, (shared.low, shared.high), (tensor.low, tensor.high), refusal.is_some());
     let usage = MemoryUsage { elements, ..usage };
     if let Some(Finding { at, message, .. }) = refusal {

@@ -9,7 +9,7 @@ use tilefit_syntax::ast::Stmt;
 use crate::confirm::{
     Answer, By, FailureKind, Function, KernelsAsked, Outcome, Program, SharedBuffer, SharedPlan, Tile,
 };
-use crate::db;
+use crate::db::{self, Recorded};
 use crate::project::Confirm;
 
 use super::code_action::{CodeAction, Effect};
@@ -240,6 +240,11 @@ pub(super) fn diagnostics(
     kernel: &dyn KernelView,
 ) -> Option<Diagnostic> {
     let confirmation = of_kernel(context, placed, kernel)?;
+    let is_untested = |record: &Recorded| record.answer.by.as_ref().is_some_and(|by| !by.known);
+    // What other versions take is no defect.
+    if confirmation.recorded.is_some() && kernel.recorded(context, placed).is_some_and(is_untested) {
+        return None;
+    }
     let by = confirmation.by.as_deref().unwrap_or("the compiler");
     let run = match confirmation.recorded.as_deref() {
         Some([test, ..]) => format!(", as recorded in `{test}`"),
