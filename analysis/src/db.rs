@@ -27,6 +27,7 @@ mod gpu;
 mod host_code;
 pub(crate) mod importers;
 pub(crate) mod imports;
+mod inductor;
 mod jit;
 mod kinds;
 mod launches;

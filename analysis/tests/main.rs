@@ -8,6 +8,7 @@ mod demands;
 mod dumps;
 mod element_types;
 mod elsewhere;
+mod generated;
 mod gpu_scenarios;
 mod launched;
 mod limits;

@@ -288,6 +288,9 @@ impl<'db> Meaning<'db> for Launches {
             self.record_source(host, &arguments());
             return Some(not_modelled());
         }
+        if let ["_launcher"] = path {
+            return self.launched_by_helion(host, arguments());
+        }
         let imports = imports(host.scope.db, host.scope.unit.file(host.scope.db));
         let canonical = language::canonical(imports, path);
         let layout = canonical.as_deref().and_then(|path| host::layout(path, arguments));
@@ -337,6 +340,16 @@ impl<'db> Meaning<'db> for Launches {
 
     fn gradients(&self, returned: &Constant) -> Vec<Constant> {
         torch::gradients::<Dtype>(returned)
+    }
+}
+
+impl Launches {
+    /// `_launcher(kernel, grid, …, num_warps=4)`: what Helion writes gets the function that launches as an argument (`helion/runtime/__init__.py`).
+    fn launched_by_helion<'db>(&self, host: &Host<'db, '_>, mut arguments: Vec<Argument>) -> Option<Constant> {
+        let Constant::Function(kernel) = &arguments.first()?.value else { return None };
+        let kernel = host.definition(kernel)?;
+        let given = arguments.split_off(arguments.len().min(2));
+        Meaning::launch(self, host, kernel, false, &|| given.clone())
     }
 }
 

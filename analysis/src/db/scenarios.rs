@@ -15,6 +15,7 @@ use tilefit_python::eval::{self, Constant, Scope};
 use tilefit_python::finding::Reason;
 
 use super::devices::{device_of_file, device_of_kernel, device_of_others};
+use super::inductor::described;
 use super::jit::{is_jit, jit_functions};
 use super::launches::{Launch, launches_of, leading_to, names_of_imported};
 use super::lists::Lists;
@@ -247,11 +248,12 @@ fn launched_scenarios<'db>(
     (of(false), of(true))
 }
 
-/// What the author's own runs have launched, on the device of the settings where they name one.
+/// What the author's own runs have launched, and what Inductor says of a kernel that it has written, on the device of the settings where they name one.
 fn recorded_scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Scenario> {
     let is_named = config(db).is_gpu_named;
     let on_device = |it: &Recorded| Scenario { arch: (!is_named).then_some(it.arch), ..it.scenario.clone() };
-    recorded(db, unit).iter().map(on_device).collect()
+    let described = described(db, unit).clone().map(|it| Scenario { arch: it.arch.filter(|_| !is_named), ..it });
+    recorded(db, unit).iter().map(on_device).chain(described).collect()
 }
 
 /// The scenarios that the configuration gives a kernel.

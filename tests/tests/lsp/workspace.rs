@@ -370,6 +370,56 @@ fn names_are_found_and_renamed_in_importers_that_are_not_open() {
 }
 
 /// Rows of JSON near the code are read again where they change; JSON of other folders concerns nobody.
+/// Waits until a lens of a file has these words.
+fn lens_says(client: &mut LspClient, file: &str, words: &str) {
+    let mut last = Value::Null;
+    for _ in 0..200 {
+        last = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": file } })).unwrap_or_default();
+        if last.to_string().contains(words) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("{words} is not in {last}");
+}
+
+/// Tests run while the editor is open: the first run makes the file, and a link that leads out of the workspace is not followed.
+#[test]
+fn what_a_run_records_is_shown_at_once() {
+    const KERNEL: &str = "import triton
+import triton.language as tl
+
+
+@triton.jit
+def turned(x, y, A: tl.constexpr, B: tl.constexpr):
+    at = tl.arange(0, A)[:, None] * B + tl.arange(0, B)[None, :]
+    tl.store(y + at, tl.trans(tl.trans(tl.load(x + at)) + 1.0))
+";
+    let record = |rows: u32| {
+        let launch = json!({
+            "v": 1, "file": "turned.py", "kernel": "turned", "target": "cuda:90",
+            "signature": { "x": "*fp32", "y": "*fp32" }, "constexprs": { "A": rows.to_string(), "B": "64" },
+            "divisible": ["x", "y"], "options": { "num_warps": 4, "num_ctas": 1, "num_stages": 3 },
+            "by": { "name": "triton", "version": "3.9.0" }, "shared": 1, "tests": ["tests/test_turned.py::test_it"], "runs": 1,
+        });
+        format!("{launch}\n")
+    };
+    let root = workspace("records", &[("turned.py", KERNEL)]);
+    let mut client = LspClient::spawn();
+    client.initialize(json!({ "capabilities": {}, "workspaceFolders": [{ "uri": uri(&root, ""), "name": "w" }] }));
+    let file = uri(&root, "turned.py");
+    client.open(&file, 1, KERNEL);
+    client.diagnostics(&file, 1);
+    lens_says(&mut client, &file, "assumes sm_100");
+    for (rows, words) in [(64, "at most 16 KiB"), (128, "at most 32 KiB")] {
+        fs::create_dir_all(root.join(".tilefit")).expect("writable");
+        fs::write(root.join(".tilefit/launches.jsonl"), record(rows)).expect("writable");
+        let change = json!({ "uri": uri(&root, ".tilefit/launches.jsonl"), "type": 1 });
+        client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [change] }));
+        lens_says(&mut client, &file, words);
+    }
+}
+
 #[test]
 fn a_table_that_changes_changes_the_lens() {
     const HOST: &str = "import json
@@ -395,18 +445,7 @@ def run(x, y):
     let file = uri(&root, "turned.py");
     client.open(&file, 1, HOST);
     client.diagnostics(&file, 1);
-    let says = |client: &mut LspClient, size: &str| {
-        let lenses = || json!({ "textDocument": { "uri": file } });
-        let mut last = Value::Null;
-        for _ in 0..200 {
-            last = client.request("textDocument/codeLens", lenses()).unwrap_or_default();
-            if last.to_string().contains(size) {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
-        panic!("{size} is not in {last}");
-    };
+    let says = |client: &mut LspClient, size: &str| lens_says(client, &file, size);
     says(&mut client, "at most 4 KiB");
     fs::write(root.join("configs/rows.json"), r#"{"small": {"A": 64, "B": 64}}"#).expect("writable");
     for changed in ["other/rows.json", "configs/rows.json"] {
