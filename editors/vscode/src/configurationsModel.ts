@@ -15,6 +15,8 @@ export interface OnDevice {
   blocks: number | null;
   /** The compiler says so, and it is among what was predicted. */
   confirmed: boolean;
+  /** The author's own run said so, of this very text. */
+  recorded: boolean;
   /** What was predicted, where the compiler says something that this rules out; all else is the compiler's. */
   predicted?: { low: number; high: number | null; verdict: OnDevice["verdict"] };
 }

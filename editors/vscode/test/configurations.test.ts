@@ -8,7 +8,7 @@ const capacity = 232_448;
 const on = (low: number, high: number | null = low, rest: Partial<OnDevice> = {}): OnDevice => {
   const fits = high !== null && high <= capacity;
   const verdict = fits ? "fits" : low > capacity ? "exceeds" : "unknown";
-  return { low, high, capacity, columns: 0, verdict, blocks: fits ? Math.floor(capacity / high) : null, confirmed: false, ...rest };
+  return { low, high, capacity, columns: 0, verdict, blocks: fits ? Math.floor(capacity / high) : null, confirmed: false, recorded: false, ...rest };
 };
 const row = (block: string, ...cells: (OnDevice | null)[]): Configuration => ({ values: { BLOCK: block, num_stages: "3" }, selected: false, on: cells });
 const kernel = (...configurations: Configuration[]): KernelConfigurations => ({

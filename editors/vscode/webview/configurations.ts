@@ -113,7 +113,9 @@ function cell(kernel: KernelConfigurations, row: Configuration, column: Column):
     bar.style.width = `${Math.min(100, percent(on))}%`;
     parts.unshift(bar);
   }
-  if (on?.confirmed) {
+  if (on?.recorded) {
+    parts.push(" ", sign("✓", "recorded: the compiler said so when your own run compiled this text"));
+  } else if (on?.confirmed) {
     parts.push(" ", sign("✓", "confirmed by the compiler"));
   }
   if (on?.predicted) {
