@@ -116,7 +116,8 @@ def chunks(rng, device):
     names = {name: tensor(rng, dtype) for name in ("q", "k", "v", "h", "o")}
     flags = {"g": Tensor(FLOAT) if rng.random() < 0.5 else None, "g_gamma": Tensor(FLOAT) if rng.random() < 0.3 else None}
     lengths = {"cu_seqlens": Tensor(INTEGERS), "chunk_indices": Tensor(INTEGERS)} if sequences else {"cu_seqlens": None, "chunk_indices": None}
-    sizes = {"T": extent(rng), "H": 4, "HV": rng.choice([4, 8]), "K": rng.choice([64, 128, 256]), "V": rng.choice([64, 128, 256]), "BT": rng.choice([16, 32, 64, 128])}
+    sizes = {"T": extent(rng), "H": 4, "HV": rng.choice([4, 8]), "K": rng.choice([64, 128, 256]), "V": rng.choice([64, 128, 256])}
+    sizes["BT"] = rng.choice([16, 32, 64, 128])
     return [], {**names, **flags, **lengths, "scale": 0.125, **sizes, "STATE_V_FIRST": rng.random() < 0.5}
 
 
@@ -136,13 +137,13 @@ KERNELS = {
 class Subject:
     """A kernel with its decorators, as its module has them on a device."""
 
-    def __init__(self, name, device, sources, compiler, in_full):
+    def __init__(self, name, device, sources, compiler, is_older):
         import hashlib
         from driver import triton_compiler, triton_target
         from tilefit import _kernels
         file, kernel, self.arguments, self.configuration = KERNELS[name]
         path = ROOT / file[1:] if file.startswith("/") else pathlib.Path(sources) / file
-        self.name, self.device, self.compiler, self.in_full = name, device, compiler, in_full
+        self.name, self.device, self.compiler, self.is_older = name, device, compiler, is_older
         self.target = triton_target.parse(DEVICES[device], compiler)
         self.limit = triton_target.LIMITS[self.target.arch]
         triton_target.take_gpu_away(self.target, compiler)
@@ -153,6 +154,8 @@ class Subject:
         self.tuner = next(layer for layer in self.layers if hasattr(layer, "prune_configs"))
         self.hook = next((one.pre_hook for one in self.tuner.configs if one.pre_hook), None)
         self.tuner.early_config_prune = self.tuner.perf_model = None
+        if is_older:
+            self.hash_compiler()
 
     def call(self, rng):
         """(positional arguments, arguments by name with those of heuristics, configurations)"""
@@ -162,7 +165,8 @@ class Subject:
             for name, compute in layer.values.items():
                 named[name] = compute({**dict(zip(self.own.arg_names, given)), **named})
         config = self.compiler.triton.Config
-        configs = [config(self.configuration(rng), num_warps=rng.choice([2, 4, 4, 8, 8]), num_stages=rng.randint(1, 6), pre_hook=self.hook) for _ in range(AT_ONCE)]
+        configs = [config(self.configuration(rng), num_warps=rng.choice([2, 4, 4, 8, 8]), num_stages=rng.randint(1, 6), pre_hook=self.hook)
+                   for _ in range(AT_ONCE)]
         return given, named, configs
 
     def kept(self, given, named, configs):
@@ -175,8 +179,8 @@ class Subject:
         current = {**named, **config.all_kwargs()}
         if config.pre_hook:
             config.pre_hook({**dict(zip(self.own.arg_names, given)), **current})
-        if self.in_full:
-            return self.until_assembly(given, current)
+        if self.is_older:
+            return self.until_allocation(given, current)
         from triton.runtime.jit import create_function_from_signature
         backend = self.compiler.make_backend(self.target)
         bound, specialization, options = create_function_from_signature(self.own.signature, self.own.params, backend)(*given, **current)
@@ -185,19 +189,38 @@ class Subject:
         module, context = triton_compiler.allocated(source, self.target, {"options": options}, self.compiler)
         return module.get_int_attr("ttg.shared")
 
-    def until_assembly(self, given, current):
-        """As a launch compiles it, up to where the assembly would be written."""
-        from triton.backends.amd.compiler import HIPBackend
-        from triton.backends.nvidia.compiler import CUDABackend
+    def hash_compiler(self):
+        """Once: each child of a fork would read hundreds of megabytes."""
+        for module in ("triton.compiler.compiler", "triton.runtime.cache"):
+            getattr(importlib.import_module(module), "triton_key", lambda: None)()
+        self.compiler.make_backend(self.target).hash()
 
-        def stop(*arguments):
-            raise Planned(next(one for one in arguments if isinstance(one, dict))["shared"])
+    def until_allocation(self, given, current):
+        """As a launch compiles it, up to the pass that allocates shared memory."""
+        for owner in (self.compiler.libtriton.passes.ttgpuir, getattr(self.compiler.libtriton.nvidia.passes, "ttgpuir", None)):
+            for name in ("add_allocate_shared_memory", "add_allocate_shared_memory_nv"):
+                if hasattr(owner, name):
+                    setattr(owner, name, stopping(getattr(owner, name)))
+        return self.own.run(*given, grid=(1,), warmup=True, **current).metadata.shared
 
-        CUDABackend.make_ptx = HIPBackend.make_amdgcn = stop
-        try:
-            self.own.run(*given, grid=(1,), warmup=True, **current)
-        except Planned as planned:
-            return planned.args[0]
+
+def stopping(add):
+    def add_and_run(passes, *options):
+        add(passes, *options)
+        module = sys._getframe(1).f_locals["mod"]
+        run(passes, module)
+        shared = module.get_int_attr("ttg.shared")
+        raise Planned(module.get_int_attr("triton_gpu.shared") if shared is None else shared)
+
+    return add_and_run
+
+
+def run(passes, module):
+    """Newer ones want a name."""
+    try:
+        passes.run(module, "allocate")
+    except TypeError:
+        passes.run(module)
 
 
 class Planned(Exception):
@@ -214,6 +237,8 @@ def judged(subject, given, named, config):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         try:
             found = {"shared": subject.compiled(given, named, config)}
+        except Planned as planned:
+            found = {"shared": planned.args[0]}
         except BaseException as error:
             found = {"error": f"{type(error).__name__}: {error}"[:300]}
         os.write(writer, json.dumps(found).encode())
@@ -252,12 +277,15 @@ class Truth:
 def on_device(args, device, count):
     from driver import triton_compiler
     import tilefit
+    from tilefit import _ask, _prune
     compiler = triton_compiler.load()
     compiler.GPUTarget.is_cuda_backend = lambda target: target.backend == "cuda"  # the tutorials are of a fork, which has it
-    asked = watched()
+    asked, _ask.SECONDS = watched(), 120
+    if args.is_older:  # what would be, if it were not told from the version that the plan is another
+        _prune.OLDEST = (0,)
     truth, results = Truth(args.truth), []
     for name in args.kernel or KERNELS:
-        subject = Subject(name, device, args.sources, compiler, args.in_full)
+        subject = Subject(name, device, args.sources, compiler, args.is_older)
         if args.with_tilefit:
             tilefit.prune(subject.tuner, device=device)
         for number in range(-(-count // (AT_ONCE * len(args.kernel or KERNELS)))):
@@ -310,7 +338,7 @@ def main():
     options.add_argument("--seed", type=int, default=7), options.add_argument("--device", nargs="*", default=list(DEVICES))
     options.add_argument("--kernel", nargs="*"), options.add_argument("-v", action="store_true")
     options.add_argument("--judge-only", dest="with_tilefit", action="store_false", help="ask the compiler, and not tilefit")
-    options.add_argument("--in-full", action="store_true", help="compile as a launch does: slower, and works with each Triton from 3.2 on")
+    options.add_argument("--older", dest="is_older", action="store_true", help="compile as a launch does, which works with each Triton from 3.2 on")
     args = options.parse_args()
     results = []
     for device in args.device:  # each in a process of its own, because what a module defines depends on the device

@@ -11,6 +11,7 @@ import io
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ import unittest
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "packaging" / "python"))
@@ -268,6 +270,23 @@ class FakeTensor:
 
 @unittest.skipIf(os.name != "posix", "the program of the test is a script")
 class Prune(Asked):
+    def setUp(self):
+        super().setUp()
+        self.triton("3.9.0")
+
+    def triton(self, version):
+        before = mock.patch.dict(sys.modules, triton=SimpleNamespace(__version__=version))
+        before.start()
+        self.addCleanup(before.stop)
+
+    def test_a_triton_that_plans_otherwise(self):
+        for version in ("3.4.0", "3.10.0", "3.8.0+fb"):
+            self.triton(version)
+            tuner = tilefit.prune(autotuner(self.folder, [50, 200]), device="sm_90")
+            with self.assertWarnsRegex(RuntimeWarning, f"removes nothing: .*Triton {version[:-3]}"):
+                self.assertEqual(left(tuner), [50, 200])
+        self.assertEqual(self.noted(), [])
+
     def test_only_what_does_not_fit_is_removed(self):
         tuner = tilefit.prune(autotuner(self.folder, [50, 200, 0, 1, 100, 101]), device="sm_90")
         self.assertEqual(left(tuner, grid=(1,)), [50, 0, 1, 100])
@@ -518,12 +537,28 @@ class TheProgram(unittest.TestCase):
         tuner = tilefit.prune(module.matmul, device="sm_86")
         tuner.nargs = dict(zip(tuner.arg_names, [FakeTensor()] * 3 + [4096] * 3))
         left = tuner.prune_configs({"BLOCK_M": 128, "grid": (1,)})
-        self.assertEqual([(one.kwargs["BLOCK_N"], one.num_stages) for one in left], [(128, 2), (128, 3), (256, 3)])
+        expected = [(128, 2), (128, 3), (256, 3), (256, 6)][:3 if _prune.OLDEST <= _kernels.triton_version() <= _prune.NEWEST else 4]
+        self.assertEqual([(one.kwargs["BLOCK_N"], one.num_stages) for one in left], expected)
         tuner.perf_model, tuner.configs_top_k = lambda **given: given["BLOCK_N"], 1
         self.assertEqual(len(tuner.prune_configs({"BLOCK_M": 128, "grid": (1,)})), 1)
         fit = tilefit.fits(tuner, "sm_86", a=FakeTensor(), b=FakeTensor(), c=FakeTensor(), M=4096, N=4096, K=4096, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64,
                            num_warps=8, num_stages=6)
         self.assertEqual(fit.low, 245760)
+
+
+@unittest.skipIf(PROGRAM is None, "TILEFIT names no program")
+class ThePage(unittest.TestCase):
+    """Examples of the guide that print something print that."""
+
+    def test_it_is_true(self):
+        page = (ROOT / "docs" / "guide" / "python.md").read_text()
+        examples = re.findall(r"```python\n([^`]*)```\n\n```text\n([^`]*)```", page)
+        examples = [(code, expected) for code, expected in examples if "print(" in code]
+        self.assertEqual(len(examples), 3)
+        for code, expected in examples:
+            ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, check=True,
+                                   env={**os.environ, "PYTHONPATH": str(ROOT / "packaging" / "python"), "TILEFIT": PROGRAM})
+            self.assertEqual(ended.stdout.decode(), expected)
 
 
 @unittest.skipIf(PROGRAM is None or importlib.util.find_spec("pytest") is None, "no pytest, or TILEFIT names no program")
@@ -535,11 +570,15 @@ class Marker(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         (folder / "pytest.ini").write_text("[pytest]\n")
         (folder / "kernels.py").write_text(EXAMPLE.read_text().replace("num_stages=2", "num_stages=9").replace("num_stages=3", "num_stages=9"))
-        (folder / "docs_kernels.py").write_text(EXAMPLE.read_text())
+        (folder / "ops" / "fine").mkdir(parents=True)
+        for package in ("ops", "ops/fine"):
+            (folder / package / "__init__.py").write_text("raise RuntimeError('this needs a GPU')\n")
+        (folder / "ops" / "fine" / "kernels.py").write_text(EXAMPLE.read_text())
         (folder / "test_it.py").write_text("import pytest\n" + textwrap.dedent(test))
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "packaging" / "python"), "TILEFIT": PROGRAM}
-        ended = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "tilefit.pytest_plugin", *options, "--strict-markers", "-p", "no:cacheprovider", str(folder)], cwd=folder, env=environment,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        options = ["-q", "-p", "tilefit.pytest_plugin", "-p", "no:cacheprovider", "--strict-markers", *options]
+        ended = subprocess.run([sys.executable, "-m", "pytest", *options, str(folder)], cwd=folder, env=environment, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, check=False)
         return ended.stdout.decode()
 
     def test_a_kernel_that_cannot_fit(self):
@@ -552,7 +591,7 @@ class Marker(unittest.TestCase):
 
     def test_one_that_can(self):
         self.assertIn("2 passed", self.run_pytest("""
-            pytestmark = pytest.mark.tilefit(devices="sm_90", module="docs_kernels")
+            pytestmark = pytest.mark.tilefit(devices="sm_90", module=["ops.fine.kernels", "ops.fine", "ops"])
             def test_it(): pass
             def test_other(): pass
         """))

@@ -87,7 +87,8 @@ class Repository(unittest.TestCase):
 
     def dry(self, text, **variables):
         """A program within a recording for sm_90."""
-        program = "import tilefit\nwith tilefit.record(dry='sm_90'):\n    from ops.kernels import launch\n" + textwrap.indent(textwrap.dedent(text), "    ")
+        program = "import tilefit\nwith tilefit.record(dry='sm_90'):\n    from ops.kernels import launch\n"
+        program += textwrap.indent(textwrap.dedent(text), "    ")
         return self.run_python(program, **variables)
 
     def lines(self):
@@ -153,14 +154,18 @@ class Records(Repository):
         self.run_command(sys.executable, "-m", "tilefit", "record", "--dry", "sm90", "--", "true", status=2)
 
     def test_too_much_memory_is_refused_as_on_the_device(self):
-        self.dry("""
-            from triton.runtime.errors import OutOfResources
-            try:
-                launch(block=256, num_warps=8)
-            except OutOfResources:
-                print("refused")
+        output, _ = self.run_python("""
+            import tilefit
+            with tilefit.record(dry="sm_86"):
+                from ops.kernels import launch
+                from triton.runtime.errors import OutOfResources
+                try:
+                    launch(block=256, num_warps=8)
+                except OutOfResources as refused:
+                    print(refused.required > refused.limit == 101376)
         """)
-        self.assertGreater(self.only()["shared"], 232448 // 2)
+        self.assertEqual("True\n", output)
+        self.assertGreater(self.only()["shared"], 101376)
 
     def test_configurations(self):
         self.write("ops/tuned.py", KERNELS.replace("@triton.jit\ndef kernel", textwrap.dedent("""\
@@ -182,6 +187,17 @@ class Records(Repository):
         """)
         self.assertEqual("post kernel\n", output)
         self.assertEqual("kernel", self.only()["kernel"])
+
+    def test_a_text_in_place_of_the_written_one(self):
+        self.dry("""
+            from ops.kernels import kernel
+            launch()
+            kernel._unsafe_update_src(kernel.src.replace("tl.dot(x, x)", "tl.dot(x, x + 1)"))
+            kernel.device_caches.clear()
+            launch(block=32)
+        """)
+        hashes = {line["constexprs"]["BLOCK"]: line["sources"]["ops/kernels.py"]["kernel"] for line in self.lines()}
+        self.assertEqual(2, len(set(hashes.values())))
 
     def test_elsewhere_is_left_out(self):
         elsewhere = Path(tempfile.mkdtemp(prefix="tilefit-elsewhere-"))
@@ -316,7 +332,8 @@ class Merging(unittest.TestCase):
 
     def part(self, number, *lines):
         _launches.prepare_folder(self.file)
-        Path(_launches.beside(self.file, f"{number}.jsonl")).write_text("".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines))
+        texts = [line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines]
+        Path(_launches.beside(self.file, f"{number}.jsonl")).write_text("".join(texts))
 
     def line(self, kernel="kernel", **parts):
         return {"v": 1, "file": "a.py", "kernel": kernel, "line": 1, "target": "cuda:90", "shared": 1, "tests": [], "runs": 1, **parts}
@@ -336,11 +353,19 @@ class Merging(unittest.TestCase):
         self.assertEqual([("another", "cuda:90"), ("kernel", "cuda:80"), ("kernel", "cuda:90")],
                          [(line["kernel"], line["target"]) for line in self.merged()])
 
+    def test_launches_of_an_older_text_go(self):
+        of = lambda own, **rest: self.line(sources={"k.py": {"kernel": own, "helper": "h"}}, **rest)  # noqa: E731
+        self.part(1, of("old"), of("old", target="cuda:80"), self.line("another", sources={"k.py": {"another": "a"}}))
+        self.merged()
+        self.part(1, of("new"))
+        self.assertEqual([("another", {"another": "a"}), ("kernel", {"kernel": "new", "helper": "h"})],
+                         [(line["kernel"], line["sources"]["k.py"]) for line in self.merged()])
+
     def test_tests_of_the_last_run_go_first(self):
         self.part(1, self.line(tests=[f"old{number}" for number in range(9)]))
         self.assertEqual(8, len(self.merged()[0]["tests"]))
-        self.part(1, self.line(tests=["new"]))
-        self.assertEqual(["new", *(f"old{number}" for number in range(7))], self.merged()[0]["tests"])
+        self.part(1, self.line(tests=["the new one"]))
+        self.assertEqual([*(f"old{number}" for number in range(7)), "the new one"], self.merged()[0]["tests"])
 
     def test_what_is_no_line_is_dropped(self):
         self.part(1, self.line(), "<<<<<<< HEAD\n", '{"v":1,"file"', "\n", "[]\n", '{"v":1,"runs":"x"}\n', self.line("b", tests=3), self.line("c"))
@@ -368,6 +393,16 @@ class Merging(unittest.TestCase):
         part.write(self.line("later"))
         part.close()
         self.assertEqual(["dead", "later", "living"], [line["kernel"] for line in self.merged()])
+
+    def test_one_process_merges(self):
+        self.part(1, self.line())
+        self.addCleanup(setattr, _launches, "SECONDS_FOR_LOCK", _launches.SECONDS_FOR_LOCK)
+        _launches.SECONDS_FOR_LOCK = 0.1
+        with open(_launches.beside(self.file, "lock"), "w") as held:
+            self.assertTrue(_launches.lock(held.fileno()))
+            with self.assertRaises(TimeoutError):
+                _launches.merge(self.file)
+        self.assertEqual(["kernel"], [line["kernel"] for line in self.merged()])
 
     def test_only_parts_are_ignored(self):
         self.part(1, self.line())
@@ -408,7 +443,8 @@ class Sources(unittest.TestCase):
 
     def test_what_counts(self):
         plain = self.sha256("def f(x):\n    y = x\n\n    return y\n")
-        for other in ("def f(x):\n    y = x  # comment\n\n    return y\n", "def f(x):\n    y = x\n    return y\n", "def f(x, z=1):\n    y = x\n\n    return y\n"):
+        for other in ("def f(x):\n    y = x  # comment\n\n    return y\n", "def f(x):\n    y = x\n    return y\n",
+                      "def f(x, z=1):\n    y = x\n\n    return y\n"):
             self.assertNotEqual(plain, self.sha256(other))
 
     def test_known_hash(self):

@@ -1,4 +1,5 @@
-//! Confirmation: the driver's faults with any Python, and the recorded plans with the compilers of the registry, where they install.
+//! Confirmation: the driver's faults with any Python, and the recorded plans with the compilers of the registry, where they install. So are the recorder and the
+//! calls of the Python module.
 
 use std::path::PathBuf;
 
@@ -21,10 +22,25 @@ pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
             Err(_) => missing.push(packages),
         }
     }
+    module(workspace)?;
     Ok(match missing.as_slice() {
         [] => Outcome::Passed,
         missing => Outcome::Skipped(format!("the driver passed; {} cannot be installed here", missing.join(", "))),
     })
+}
+
+/// The Python module of the wheel, without Triton and with it.
+fn module(workspace: &Workspace) -> anyhow::Result<()> {
+    const TESTS: [&str; 2] = ["tests/python/test_record.py", "tests/python/test_calls.py"];
+    let shell = &workspace.shell;
+    let program = workspace.build_server("dev")?;
+    let _environment = [("TILEFIT", program), ("PYTHONPATH", workspace.root.join("packaging/python"))]
+        .map(|(name, value)| shell.push_env(name, value));
+    cmd!(shell, "python3 -m unittest").args(TESTS).run()?;
+    if let Ok(python) = triton(workspace) {
+        cmd!(shell, "{python} -m unittest").args(TESTS).run()?;
+    }
+    Ok(())
 }
 
 /// A Python with Triton.

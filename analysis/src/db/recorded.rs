@@ -83,7 +83,14 @@ pub(crate) fn recorded<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Ar
     let Some(file) = imports::known(db, &places(path)) else { return Arc::default() };
     let Some(of_root) = path.strip_prefix(root_of(db, file)) else { return Arc::default() };
     let name = (of_root.replace('\\', "/"), unit.key(db).path.to_string());
-    launches(db, file).get(&name).cloned().unwrap_or_default()
+    let Some(launches) = launches(db, file).get(&name) else { return Arc::default() };
+    // One of another function of this name, or from before its parameters changed, is none of this.
+    let ast = syntax(db, unit);
+    let params = scenario::function(ast).map_or(&[][..], |function| &function.params);
+    // A part of a tuple is called `x.1`.
+    let is_param = |name: &String| params.iter().any(|param| ast.name(param.name) == name.split('.').next());
+    let is_of = |it: &&Recorded| it.scenario.values.keys().chain(it.scenario.arguments.keys()).all(is_param);
+    Arc::new(launches.iter().filter(is_of).cloned().collect())
 }
 
 /// The folder of the repository, with the separator behind it.

@@ -43,13 +43,20 @@ pub(crate) fn fits(context: &Context<'_>, kernel: &str, arch: Arch, launches: &[
         context.units().filter(|placed| db::triton_dialect(context.db, placed.unit).is_some()).collect();
     let path = |placed: &PlacedUnit<'_>| placed.unit.key(context.db).path.to_string();
     let is_meant = |placed: &&PlacedUnit<'_>| path(placed) == kernel || placed.unit.key(context.db).name() == kernel;
-    let placed = kernels.iter().find(is_meant).ok_or_else(|| {
-        let names: Vec<String> = kernels.iter().map(path).collect();
-        format!(
-            "there is no kernel `{kernel}` of a GPU in the file{}",
-            did_you_mean(kernel, names.iter().map(String::as_str))
-        )
-    })?;
+    let meant: Vec<&PlacedUnit<'_>> = kernels.iter().filter(is_meant).collect();
+    let placed = match (meant.as_slice(), kernels.iter().find(|placed| path(placed) == kernel)) {
+        (&[only], _) => only,
+        (_, Some(whole)) => whole,
+        ([], None) => {
+            let names: Vec<String> = kernels.iter().map(path).collect();
+            let meant = did_you_mean(kernel, names.iter().map(String::as_str));
+            return Err(format!("there is no kernel `{kernel}` of a GPU in the file{meant}"));
+        }
+        (several, None) => {
+            let names: Vec<String> = several.iter().map(|placed| format!("`{}`", path(placed))).collect();
+            return Err(format!("`{kernel}` may be any of {}", names.join(", ")));
+        }
+    };
     let scenarios: Vec<Scenario> = launches.iter().map(|launch| launch.scenario(QUESTION)).collect();
     let usage = db::usage_of_launches(context.db, placed.unit, arch, &scenarios).unwrap_or_default();
     let mut fits: Vec<Fit> = usage.into_iter().map(|usage| fit(arch, usage)).collect();

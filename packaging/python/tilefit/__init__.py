@@ -1,11 +1,34 @@
-"""tilefit is a program, not a library: this package says where it is."""
+"""What fits on the chip, asked of the program `tilefit` that is installed with this package."""
 import os
 import sys
-import sysconfig
+
+TYPE_CHECKING = False  # so that `typing` need not be imported
+if TYPE_CHECKING:
+    from ._fits import Finding as Finding, Fit as Fit, Report as Report, Row as Row, check as check, configs as configs, fits as fits
+    from ._prune import prune as prune
+    from ._record import record as record
+
+MODULES = {"fits": "_fits", "configs": "_fits", "check": "_fits", "Fit": "_fits", "Row": "_fits", "Report": "_fits", "Finding": "_fits",
+           "prune": "_prune", "record": "_record"}
+__all__ = ["find_tilefit", *MODULES]
 
 
-def find_tilefit():
+def __getattr__(name: str) -> object:
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+    found = getattr(import_module("." + MODULES[name], __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> "list[str]":
+    return sorted({*globals(), *MODULES})
+
+
+def find_tilefit() -> str:
     """The path of the program that was installed with this package."""
+    import sysconfig
     name = "tilefit" + (sysconfig.get_config_var("EXE") or "")
     user = sysconfig.get_preferred_scheme("user") if sys.version_info >= (3, 10) else os.name + "_user"
     package = os.path.dirname(os.path.abspath(__file__))

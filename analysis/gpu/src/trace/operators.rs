@@ -334,8 +334,9 @@ impl Tracer<'_> {
             dtype => dtype,
         };
         let operands = self.operands(frame, at, values);
-        // An integer less itself is zero.
-        let is_zero = name == "sub" && !dtype.is_floating() && matches!(operands[..], [one, two] if one == two);
+        // An integer less itself is zero, and what is left of it behind a division by 1.
+        let is_zero = name == "sub" && !dtype.is_floating() && matches!(operands[..], [one, two] if one == two)
+            || is_naught(name, values);
         let (name, operands) = if is_zero { ("splat", Vec::new()) } else { (name, operands) };
         let of = if shape.is_some() { Type::Tensor } else { dtype.scalar_type() };
         let identity = identity((which, dtype, &shape));
@@ -537,15 +538,20 @@ fn unchanged(op: BinaryOp, both: &[Value], dtype: Dtype) -> Option<&Value> {
 
 /// Whether a number is 0, whatever the launch gives: `n * 0`, `n % 1`.
 fn is_nothing(op: BinaryOp, both: &[Value]) -> bool {
+    matches!(both.first(), Some(Value::Scalar(_) | Value::Int(_))) && is_naught(op_name(op), both)
+}
+
+/// The same of an operation on numbers or elements.
+fn is_naught(name: &str, both: &[Value]) -> bool {
     let is_whole = |value: &Value| match value {
-        Value::Scalar(Scalar { dtype, .. }) => {
+        Value::Scalar(Scalar { dtype, .. }) | Value::Tensor(Tensor { dtype, .. }) => {
             !dtype.is_floating() && !dtype.is_pointer() && ![Dtype::ANY, Dtype::UNTYPED].contains(dtype)
         }
         _ => false,
     };
-    match (op, both) {
-        (BinaryOp::Mul | BinaryOp::BitAnd, [one, Value::Int(0)] | [Value::Int(0), one]) => is_whole(one),
-        (BinaryOp::Mod, [one, Value::Int(1)]) => is_whole(one),
+    match (name, both) {
+        ("mul" | "and", [one, Value::Int(0)] | [Value::Int(0), one]) => is_whole(one),
+        ("mod", [one, Value::Int(1)]) => is_whole(one),
         _ => false,
     }
 }
