@@ -220,3 +220,27 @@ fn a_launch_that_is_asked_about_fits_or_does_not() {
         scratch of `convert_layout` in line 20 line 20 at Some(0): 32768"#]]
     .assert_eq(&buffers.join("\n"));
 }
+
+/// Tests write kernels within functions, and call many of them the same.
+#[test]
+fn of_kernels_with_one_name_the_whole_name_tells_which() {
+    let within = |name: &str, extent: u32| {
+        format!(
+            "def {name}():\n    @triton.jit\n    def kernel(x):\n        tl.store(x + tl.arange(0, {extent}), tl.sum(tl.arange(0, {extent})))\n\n\n"
+        )
+    };
+    let text =
+        format!("import triton\nimport triton.language as tl\n\n\n{}{}", within("one", 128), within("two", 2048));
+    let fixture = Fixture::new(&text);
+    let on = |kernel: &str| {
+        let arch = Arch::from_name("sm_90").expect("a device");
+        match fixture.fits(kernel, arch, &[Launch::default()]) {
+            Ok(fits) => format!("{:?}..{:?}", fits[0].low, fits[0].high),
+            Err(why) => why,
+        }
+    };
+    expect![[r#"
+        `kernel` may be any of `one.kernel`, `two.kernel`
+        Some(0)..Some(16)
+        Some(0)..Some(16)"#]].assert_eq(&[on("kernel"), on("one.kernel"), on("two.kernel")].join("\n"));
+}

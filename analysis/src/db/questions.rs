@@ -15,6 +15,7 @@ use crate::confirm::{Asked, Question};
 
 use super::gpu::TracedKernel;
 use super::needed::{constexprs_without_values, in_order, triton_needed};
+use super::recorded::{Recorded, recorded, recorded_of};
 use super::reexports::imports;
 use super::scenarios::{launch_values, scenarios};
 use super::scope::UnitScope;
@@ -29,6 +30,15 @@ pub(crate) fn triton_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>
     let kernel = triton_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     question_of(db, unit, &scenario, (&kernel.traced, kernel.traced.arch), &triton_needed(db, unit).values)
+}
+
+/// What the author's own run has recorded of a kernel under the scenario in force.
+pub(crate) fn triton_recorded<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<&'db Recorded> {
+    if recorded(db, unit).is_empty() {
+        return None;
+    }
+    let kernel = triton_kernel(db, unit).as_ref()?;
+    recorded_of(db, unit, scenarios(db, unit).get(kernel.selected)?, kernel.traced.arch)
 }
 
 /// A question about a configuration.

@@ -16,10 +16,8 @@ use tilefit_syntax::BlockKind;
 use crate::confirm::{Answer, By, Outcome, SharedPlan};
 use crate::launch::{self, Launch, RECORDS};
 
-use super::scenarios::scenarios;
 use super::scope::UnitScope;
 use super::statements::defined;
-use super::triton::triton_kernel;
 use super::{SourceFile, Unit, Workspace, imports, parsed, syntax};
 
 /// Lines of such a file that are read, and launches of one kernel that are looked at.
@@ -167,15 +165,6 @@ pub(crate) fn recorded_of<'db>(
     let all = recorded(db, unit).iter().zip(are_current(db, unit));
     let mut current = all.filter(|(_, is_current)| **is_current).map(|(recorded, _)| recorded);
     current.find(|recorded| recorded.arch == arch && recorded.scenario.is_launch_of(scenario))
-}
-
-/// The same under the scenario in force.
-pub(crate) fn triton_recorded<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<&'db Recorded> {
-    if recorded(db, unit).is_empty() {
-        return None;
-    }
-    let kernel = triton_kernel(db, unit).as_ref()?;
-    recorded_of(db, unit, scenarios(db, unit).get(kernel.selected)?, kernel.traced.arch)
 }
 
 /// Of each recorded launch of a kernel whether the text is the one that was compiled.
