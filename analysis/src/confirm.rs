@@ -33,7 +33,7 @@ pub struct Question {
     /// Arguments that are multiples of 16.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub divisible: Vec<String>,
-    /// `num_warps`, `num_ctas`, `num_stages`
+    /// `num_warps`, `num_ctas`, `num_stages`, `maxnreg`
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub options: BTreeMap<String, u32>,
 }

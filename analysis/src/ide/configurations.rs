@@ -377,10 +377,11 @@ fn differing<'t>(table: &'t Configurations) -> Vec<String> {
 
 type OptionOf = fn(&Scenario) -> Option<u32>;
 
-const OPTIONS: [(&str, OptionOf); 3] = [
+const OPTIONS: [(&str, OptionOf); 4] = [
     ("num_warps", |scenario| scenario.num_warps),
     ("num_stages", |scenario| scenario.num_stages),
     ("num_ctas", |scenario| scenario.num_ctas),
+    ("maxnreg", |scenario| scenario.maxnreg),
 ];
 
 fn value_of(scenario: &Scenario, name: &str) -> Option<String> {

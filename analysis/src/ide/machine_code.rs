@@ -10,6 +10,7 @@ use tilefit_syntax::TextRange;
 
 use crate::confirm::{Machine, Outcome, Question, Spills};
 
+use super::Context;
 use super::diagnostic::Diagnostic;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -45,6 +46,13 @@ pub(super) fn of(outcome: &Outcome, question: &Question) -> Option<Result<Machin
     let block = Block { registers, shared: plan.shared + static_shared, warps, barriers };
     let occupancy = arch.and_then(|arch| blocks_per_sm(arch, block)).map(AtOnce::from);
     Some(Ok(MachineCode { by, registers, stack, spills, warps, occupancy }))
+}
+
+/// Whether an answer to this says how many blocks run at once.
+pub(super) fn are_blocks_known(context: &Context<'_>, question: &Question) -> bool {
+    let answer = context.file.answers(context.db).to(question);
+    let machine = answer.and_then(|answer| of(&answer.outcome, question));
+    matches!(machine, Some(Ok(MachineCode { occupancy: Some(_), .. })))
 }
 
 /// A hint at what is compiled; `what` says which kernel spills, and where.

@@ -15,7 +15,7 @@ from . import files, packages, stand_ins, triton_machine, triton_module, triton_
 from . import question as asking
 from .question import Fault
 
-OPTIONS = ("num_warps", "num_stages", "num_ctas")
+OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 INNER = ("fn", "__wrapped__")  # where decorators keep what they decorate
 Compiler = namedtuple("Compiler", "triton GPUTarget ASTSource make_backend libtriton ir JITFunction CompilationError gluon with_packages")
 
