@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         true => arguments
             .asking
             .of(&Config::default(), &arguments.kernels)
-            .map(|it| Some(it.every_configuration().to_machine_code(arguments.full))),
+            .map(|it| Some(it.every_configuration().up_to_machine_code(arguments.full))),
         false => Ok(None),
     };
     let mut asking = match asking {

@@ -66,7 +66,7 @@ struct Unasked {
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let mut asking = match arguments.asking.of(&Config::default(), &arguments.kernels) {
-        Ok(asking) => asking.to_machine_code(arguments.full),
+        Ok(asking) => asking.up_to_machine_code(arguments.full),
         Err(message) => return fail(&message),
     };
     let mut files = Vec::new();

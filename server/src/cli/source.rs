@@ -156,7 +156,7 @@ impl Asking {
     }
 
     /// On to machine code, if that is wanted.
-    pub(super) fn to_machine_code(self, is_wanted: bool) -> Asking {
+    pub(super) fn up_to_machine_code(self, is_wanted: bool) -> Asking {
         Asking { up_to: if is_wanted { UpTo::MachineCode } else { self.up_to }, ..self }
     }
 

@@ -22,6 +22,8 @@ def answer(running, facts, status):
     elif running.ended_for or not done:
         facts = {name: facts[name] for name in ("by", "files", "stood_in") if name in facts}
         facts["error"] = death(running, status, log, importing).as_data()
+    elif "no_machine" in facts and (found := DIAGNOSTIC.search(log)):
+        facts["no_machine"] += f": {found['message']}"  # passes print what they refuse, and raise only that they have failed
     elif facts.get("error", {}).get("kind") == "refused":
         add_diagnostic(facts["error"], log)
     facts.pop("imported", None)
