@@ -33,7 +33,7 @@ pub struct Question {
     /// Arguments that are multiples of 16.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub divisible: Vec<String>,
-    /// `num_warps`, `num_ctas`, `num_stages`
+    /// `num_warps`, `num_ctas`, `num_stages`, `maxnreg`
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub options: BTreeMap<String, u32>,
 }
@@ -45,6 +45,16 @@ pub enum KernelsAsked {
     InForce,
     /// Each under all of them, on all devices of the settings.
     EveryConfiguration,
+}
+
+/// How far the compiler goes with each of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UpTo {
+    /// Memory is planned.
+    #[default]
+    Plan,
+    /// And then it makes machine code.
+    MachineCode,
 }
 
 /// Whose compiler is asked.
@@ -154,6 +164,49 @@ pub struct SharedPlan {
     pub buffers: Vec<SharedBuffer>,
     #[serde(default)]
     pub tensor_memory: Vec<TensorBuffer>,
+    /// Where it was asked to go on to machine code, and could.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
+    /// Why it could not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_machine: Option<String>,
+}
+
+/// What a kernel takes as machine code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The assembler: `ptxas 13.4.59`.
+    pub by: String,
+    /// Of each thread.
+    pub registers: u64,
+    /// Bytes of each thread.
+    #[serde(default)]
+    pub stack: u64,
+    pub spills: Spills,
+    /// Of a block, with those of all tasks.
+    pub warps: u64,
+    /// Named barriers of a block.
+    #[serde(default)]
+    pub barriers: u64,
+    /// Bytes of shared memory of a block that the assembler adds.
+    #[serde(default)]
+    pub static_shared: u64,
+}
+
+/// What has no place in registers, of each thread, as each assembler counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Spills {
+    /// By `ptxas`: of all instructions that store them and load them.
+    Bytes { stored: u64, loaded: u64 },
+    /// By LLVM for AMD.
+    Registers { registers: u64 },
+}
+
+impl Spills {
+    pub fn are_none(self) -> bool {
+        matches!(self, Spills::Bytes { stored: 0, loaded: 0 } | Spills::Registers { registers: 0 })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -81,7 +81,7 @@ pub(crate) use possible::{POSSIBLE, estimate_in_force};
 pub(crate) use pypto::{
     callers, generated, host, kernels, planned, plans, plans_under, sequences, source_kernel_ids, source_kernels,
 };
-pub(crate) use questions::{Under, question_under, triton_question, triton_recorded};
+pub(crate) use questions::{question_under, triton_question, triton_recorded};
 pub(crate) use recorded::{Recorded, recorded_of};
 pub(crate) use reexports::imports as triton_imports;
 pub(crate) use scenario_tables::{ScenarioRow, ScenarioTable, triton_assumed, triton_scenario_table};

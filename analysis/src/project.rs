@@ -15,6 +15,8 @@ use tilefit_python::spelling::did_you_mean;
 use tilefit_python::torch::Known;
 use tilefit_python::work::Limits;
 
+use crate::confirm::UpTo;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     pub target: Target,
@@ -53,6 +55,8 @@ pub struct Config {
     pub limits: Limits,
     /// When the author's compiler is asked.
     pub confirm: Confirm,
+    /// How far it goes then.
+    pub confirm_up_to: UpTo,
     /// The Python that runs it; found where none is named.
     pub python: Option<String>,
     /// Who gave settings their values, by their keys; of the others the default counts.
@@ -114,6 +118,7 @@ impl Default for Config {
             tlx_scenarios: BTreeMap::new(),
             limits: Limits::DEFAULT,
             confirm: Confirm::default(),
+            confirm_up_to: UpTo::default(),
             python: None,
             given: BTreeMap::new(),
         }
@@ -476,6 +481,16 @@ pub const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        key: "confirmFull",
+        about: "Whether the compiler, when it confirms a plan, also makes machine code, and says registers, spills and how many blocks run at once. That takes about a second more for each configuration. Allowed only in the settings of a user or an editor, never in those of a repository.",
+        shape: Shape::Flag(false),
+        takes: "true or false",
+        set: |config, value| {
+            config.confirm_up_to = if value.as_bool()? { UpTo::MachineCode } else { UpTo::Plan };
+            Some(())
+        },
+    },
+    Setting {
         key: "python",
         about: "The Python with the compiler, or its virtual environment. Default: the active virtual environment, `.venv` of the workspace, the first Python on the path. Allowed only in the settings of a user or an editor, never in those of a repository.",
         shape: Shape::Text,
@@ -520,7 +535,7 @@ fn patterns(value: &Value) -> Option<Vec<String>> {
 const CLIENT_KEYS: [&str; 4] = ["server", "trace", "enable", "logLevel"];
 
 /// Keys that say what programs are run: a repository has no say in them.
-pub const PERSONAL: [&str; 2] = ["confirm", "python"];
+pub const PERSONAL: [&str; 3] = ["confirm", "confirmFull", "python"];
 
 impl Config {
     /// Puts `settings` over this configuration, and returns what was not understood.
@@ -663,7 +678,8 @@ mod tests {
     #[test]
     fn a_repository_does_not_say_what_is_run() {
         let mut config = Config::default();
-        let problems = config.apply_tilefit_toml("confirm = \"save\"\npython = \"./evil\"\nplanner = \"packed\"\n");
+        let problems = config
+            .apply_tilefit_toml("confirm = \"save\"\nconfirmFull = true\npython = \"./evil\"\nplanner = \"packed\"\n");
         assert_eq!((config.confirm, &config.python, config.planner), (Confirm::Never, &None, Planner::Packed));
         assert_eq!(problems.iter().map(|problem| problem.key.as_str()).collect::<Vec<_>>(), PERSONAL);
         assert_eq!(config.apply_pyproject_toml("[tool.tilefit]\nconfirm = \"save\"\n").len(), 1);

@@ -242,5 +242,6 @@ fn of_kernels_with_one_name_the_whole_name_tells_which() {
     expect![[r#"
         `kernel` may be any of `one.kernel`, `two.kernel`
         Some(0)..Some(16)
-        Some(0)..Some(16)"#]].assert_eq(&[on("kernel"), on("one.kernel"), on("two.kernel")].join("\n"));
+        Some(0)..Some(16)"#]]
+    .assert_eq(&[on("kernel"), on("one.kernel"), on("two.kernel")].join("\n"));
 }

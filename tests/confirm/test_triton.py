@@ -113,6 +113,33 @@ class Kernels(unittest.TestCase):
         self.assertEqual(("triton", "cuda:90"), (answer["by"]["name"], answer["target"]))
         self.assertEqual(["kernels.py"], [Path(one["path"]).name for one in answer["files"]])
 
+    def test_machine_code(self):
+        self.assertNotIn("machine", self.check(HEAD + COPY))
+        for target, by in (("cuda:80", "ptxas"), ("cuda:90", "ptxas"), ("cuda:100", "ptxas"), ("cuda:120", "ptxas"), ("hip:gfx942", "LLVM")):
+            machine = self.check(HEAD + COPY, target=target, full=True)["machine"]
+            self.assertIn(by, machine["by"])
+            self.assertEqual((4, 0, {0}), (machine["warps"], machine["stack"], set(machine["spills"].values())), machine)
+            self.assertTrue(2 <= machine["registers"] <= 32, machine)
+
+    def test_spills(self):
+        text = COPY.replace("    tl.store(y_ptr + at, tl.load(x_ptr + at))\n", """\
+    x = tl.load(x_ptr + at[:, None] * N + at[None, :])
+    for _ in range(4):
+        x = tl.dot(x, x) + x
+    tl.store(y_ptr + at[:, None] * N + at[None, :], x)
+""")
+        for target in ("cuda:80", "hip:gfx942"):
+            machine = self.ask(HEAD + text, target=target, full=True, options={"num_warps": 1})["machine"]
+            self.assertTrue(machine["stack"] > 0 and max(machine["spills"].values()) > 0, machine)
+
+    def test_an_assembler_that_fails_costs_no_plan(self):
+        broken = "from triton.backends.nvidia.compiler import CUDABackend\ndef make_cubin(*_): BODY\nCUDABackend.make_cubin = make_cubin\n"
+        for body, said in (("raise OSError('no ptxas here')", "no ptxas here"), ("import os; os.abort()", "SIGABRT"),
+                           ("import time; time.sleep(60)", "No answer within 6 s")):
+            answer = self.check(HEAD + broken.replace("BODY", body) + COPY, full=True, seconds=6)
+            self.assertNotIn("machine", answer)
+            self.assertIn(said, answer["no_machine"])
+
     def test_decorators_above_jit(self):
         tuned = "@triton.autotune([triton.Config({'N': 64})], key=[])\n@triton.heuristics({'N': lambda args: 64})\n"
         self.check(HEAD + tuned + COPY)

@@ -29,6 +29,14 @@ say({"id": asked["id"], "by": {"name": "triton", "version": "3.9.0"}, "shared": 
      "buffers": [{"op": "ttg.local_alloc", "line": 13, "offset": 0, "size": 256, "kind": "explicit"}]})
 "#;
 
+/// Says what tilefit says, and where it is asked for machine code, that it spills.
+pub const SPILLING: &str = r#"
+machine = {"by": "ptxas 13.4.59", "registers": 255, "stack": 720, "spills": {"stored": 1792, "loaded": 1280}, "warps": 4, "barriers": 1}
+say({"id": asked["id"], "by": {"name": "triton", "version": "3.9.0"}, "shared": 256,
+     "buffers": [{"op": "ttg.local_alloc", "line": 13, "offset": 0, "size": 256, "kind": "explicit"}],
+     **({"machine": machine} if asked.get("full") else {})})
+"#;
+
 /// Says something else of it.
 pub const OTHER: &str = r#"
 say({"id": asked["id"], "by": {"name": "triton", "version": "3.9.0"}, "shared": 512,

@@ -18,11 +18,14 @@ pub struct Options {
     pub num_warps: Option<u32>,
     pub num_ctas: Option<u32>,
     pub num_stages: Option<u32>,
+    /// The most registers of a thread, which no memory depends on.
+    pub maxnreg: Option<u32>,
 }
 
 impl Options {
     /// Those of a `triton.Config` that gives none, on every device (`Config.__init__` in `python/triton/runtime/autotuner.py`).
-    const OF_CONFIGURATION: Options = Options { num_warps: Some(4), num_ctas: Some(1), num_stages: Some(3) };
+    const OF_CONFIGURATION: Options =
+        Options { num_warps: Some(4), num_ctas: Some(1), num_stages: Some(3), maxnreg: None };
 
     /// Takes the value where that is an option of the launch.
     pub fn set(&mut self, name: &str, value: &Constant) -> bool {
@@ -30,6 +33,7 @@ impl Options {
             "num_warps" => &mut self.num_warps,
             "num_ctas" => &mut self.num_ctas,
             "num_stages" => &mut self.num_stages,
+            "maxnreg" => &mut self.maxnreg,
             _ => return false,
         };
         // One that is computed is not the default.
@@ -92,6 +96,7 @@ impl Behaviour for Config {
             "num_warps" => self.options.num_warps,
             "num_ctas" => self.options.num_ctas,
             "num_stages" => self.options.num_stages,
+            "maxnreg" => self.options.maxnreg,
             _ => return None,
         };
         option.map(|option| Constant::Int(i64::from(option)))

@@ -17,6 +17,21 @@ struct Row {
     /// 32-bit columns; 0 where there is no tensor memory.
     tmem: u64,
     vendor: Vendor,
+    /// `None` where nothing is published, or it counts otherwise.
+    multiprocessor: Option<Multiprocessor>,
+}
+
+/// What a multiprocessor of NVIDIA runs at once, at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Multiprocessor {
+    pub(crate) warps: u64,
+    pub(crate) blocks: u64,
+    /// Named barriers.
+    pub(crate) barriers: u64,
+}
+
+const fn at_most(warps: u64, blocks: u64, barriers: u64) -> Option<Multiprocessor> {
+    Some(Multiprocessor { warps, blocks, barriers })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,29 +40,29 @@ enum Vendor {
     Amd,
 }
 
-const fn nvidia(name: &'static str, smem: u64, tmem: u64) -> Row {
-    Row { name, smem, tmem, vendor: Vendor::Nvidia }
+const fn nvidia(name: &'static str, smem: u64, tmem: u64, multiprocessor: Option<Multiprocessor>) -> Row {
+    Row { name, smem, tmem, vendor: Vendor::Nvidia, multiprocessor }
 }
 
 const fn amd(name: &'static str, smem: u64) -> Row {
-    Row { name, smem, tmem: 0, vendor: Vendor::Amd }
+    Row { name, smem, tmem: 0, vendor: Vendor::Amd, multiprocessor: None }
 }
 
-/// CUDA programming guide, "compute capabilities"; the AMD compiler's `TargetFeatures`.
+/// CUDA programming guide, "compute capabilities"; barriers are those of `cuda_occupancy.h`. The AMD compiler's `TargetFeatures`.
 const ARCHITECTURES: [Row; 16] = [
-    nvidia("sm_70", 98_304, 0),
-    nvidia("sm_75", 65_536, 0),
-    nvidia("sm_80", 166_912, 0),
-    nvidia("sm_86", 101_376, 0),
-    nvidia("sm_87", 166_912, 0),
-    nvidia("sm_89", 101_376, 0),
-    nvidia("sm_90", 232_448, 0),
-    nvidia("sm_100", 232_448, TMEM_COLUMNS),
-    nvidia("sm_103", 232_448, TMEM_COLUMNS),
-    nvidia("sm_107", 232_448, 576),
-    nvidia("sm_110", 232_448, TMEM_COLUMNS),
-    nvidia("sm_120", 101_376, 0),
-    nvidia("sm_121", 101_376, 0),
+    nvidia("sm_70", 98_304, 0, at_most(64, 32, 64)),
+    nvidia("sm_75", 65_536, 0, at_most(32, 16, 32)),
+    nvidia("sm_80", 166_912, 0, at_most(64, 32, 64)),
+    nvidia("sm_86", 101_376, 0, at_most(48, 16, 16)),
+    nvidia("sm_87", 166_912, 0, at_most(48, 16, 16)),
+    nvidia("sm_89", 101_376, 0, at_most(48, 24, 24)),
+    nvidia("sm_90", 232_448, 0, at_most(64, 32, 64)),
+    nvidia("sm_100", 232_448, TMEM_COLUMNS, at_most(64, 32, 64)),
+    nvidia("sm_103", 232_448, TMEM_COLUMNS, at_most(64, 32, 64)),
+    nvidia("sm_107", 232_448, 576, None),
+    nvidia("sm_110", 232_448, TMEM_COLUMNS, at_most(48, 24, 24)),
+    nvidia("sm_120", 101_376, 0, at_most(48, 24, 24)),
+    nvidia("sm_121", 101_376, 0, at_most(48, 24, 24)),
     amd("gfx942", 65_536),
     amd("gfx950", 163_840),
     amd("gfx1250", 327_680),
@@ -104,11 +119,24 @@ impl Arch {
         self.0.tmem
     }
 
-    /// Blocks with so many bytes of shared memory that a multiprocessor has room for. NVIDIA's keep 1 KiB for each block from sm_80 on; no
-    /// generation runs more than 32.
+    pub(crate) fn multiprocessor(self) -> Option<Multiprocessor> {
+        self.0.multiprocessor
+    }
+
+    /// Bytes of shared memory that are kept for each block beyond its own.
+    pub(crate) fn reserved_smem(self) -> u64 {
+        if self.is_amd() || self.capability() < 80 { 0 } else { 1024 }
+    }
+
+    /// Shared memory is given to blocks of NVIDIA in units of so many bytes.
+    pub(crate) fn smem_unit(self) -> u64 {
+        if self.capability() < 80 { 256 } else { 128 }
+    }
+
+    /// Blocks with so many bytes of shared memory that a multiprocessor has room for. No generation runs more than 32.
     pub fn blocks(self, bytes: u64) -> u64 {
         const MOST: u64 = 32;
-        let kept = if self.is_amd() || self.capability() < 80 { 0 } else { 1024 };
+        let kept = self.reserved_smem();
         (self.smem() + kept).checked_div(bytes + kept).map_or(MOST, |blocks| blocks.min(MOST))
     }
 

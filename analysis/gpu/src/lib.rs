@@ -19,6 +19,7 @@ pub mod layouts;
 pub mod live_ranges;
 pub mod liveness;
 pub mod members;
+pub mod occupancy;
 mod overlap;
 pub mod passes;
 pub mod plan;

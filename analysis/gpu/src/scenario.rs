@@ -27,6 +27,8 @@ pub struct Scenario {
     pub num_warps: Option<u32>,
     pub num_ctas: Option<u32>,
     pub num_stages: Option<u32>,
+    /// The most registers of a thread, which no memory depends on.
+    pub maxnreg: Option<u32>,
     pub compiler: Option<Compiler>,
     /// Arguments known to be multiples of 16; `None`: nothing is known.
     pub divisible: Option<BTreeSet<String>>,
@@ -164,7 +166,8 @@ impl Scenario {
         let is_same = |one: Option<u32>, other: Option<u32>| one.is_none() || other.is_none() || one == other;
         let same_options = is_same(self.num_warps, other.num_warps)
             && is_same(self.num_ctas, other.num_ctas)
-            && is_same(self.num_stages, other.num_stages);
+            && is_same(self.num_stages, other.num_stages)
+            && is_same(self.maxnreg, other.maxnreg);
         self.agreeing_in_values(other).filter(|_| same_options)
     }
 
@@ -215,8 +218,8 @@ impl Scenario {
     }
 
     fn with_options(self, options: Options) -> Scenario {
-        let Options { num_warps, num_ctas, num_stages } = options;
-        Scenario { num_warps, num_ctas, num_stages, ..self }
+        let Options { num_warps, num_ctas, num_stages, maxnreg } = options;
+        Scenario { num_warps, num_ctas, num_stages, maxnreg, ..self }
     }
 
     /// Whether `other` says all that this says, and nothing else of it.
@@ -238,6 +241,7 @@ impl Scenario {
             && option(self.num_warps, other.num_warps)
             && option(self.num_ctas, other.num_ctas)
             && option(self.num_stages, other.num_stages)
+            && option(self.maxnreg, other.maxnreg)
             && (self.divisible.is_none() || self.divisible == other.divisible)
     }
 
@@ -264,6 +268,7 @@ impl Scenario {
             "num_warps" => self.num_warps,
             "num_ctas" => self.num_ctas,
             "num_stages" => self.num_stages,
+            "maxnreg" => self.maxnreg,
             _ => None,
         }
     }
@@ -323,6 +328,7 @@ impl Scenario {
         filled.num_warps = filled.num_warps.or(other.num_warps);
         filled.num_ctas = filled.num_ctas.or(other.num_ctas);
         filled.num_stages = filled.num_stages.or(other.num_stages);
+        filled.maxnreg = filled.maxnreg.or(other.maxnreg);
         filled.compiler = filled.compiler.or(other.compiler);
         filled.divisible = filled.divisible.or_else(|| other.divisible.clone());
         for (name, choice) in &other.possible {
@@ -869,6 +875,8 @@ impl Call {
                 let option = keyword.as_deref().unwrap_or_default();
                 if options.set(option, value) {
                     match value {
+                        // Memory is not looked for in ways to give it.
+                        _ if !OPTIONS.contains(&option) => {}
                         Constant::OneOf(choice) if !choice.is_open() => {
                             _ = scenario.possible.insert(option.to_owned(), Some(choice.clone()))
                         }

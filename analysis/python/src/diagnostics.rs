@@ -65,6 +65,7 @@ codes! {
     PrintedOverlap "printed-overlap" Error "two tiles of printed IR share bytes while both are in use";
     CompilerDiffers "compiler-differs" Warning "the installed compiler's memory plan differs";
     CompilerRefuses "compiler-refuses" Error "the installed compiler refuses a kernel";
+    RegisterSpills "register-spills" Hint "the machine code of a kernel spills registers";
     DumpDiffers "dump-differs" Hint "the compiler's dump has tiles at other addresses";
     DuplicateKernel "duplicate-kernel" Warning "two kernels of one program have the same name";
     UnknownName "unknown-name" Warning "a kernel uses an undefined name";

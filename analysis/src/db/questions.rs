@@ -220,8 +220,12 @@ fn given(value: &Constant) -> Given {
 }
 
 fn options(scenario: &Scenario) -> BTreeMap<String, u32> {
-    let told =
-        [("num_warps", scenario.num_warps), ("num_ctas", scenario.num_ctas), ("num_stages", scenario.num_stages)];
+    let told = [
+        ("num_warps", scenario.num_warps),
+        ("num_ctas", scenario.num_ctas),
+        ("num_stages", scenario.num_stages),
+        ("maxnreg", scenario.maxnreg),
+    ];
     told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 

@@ -10,11 +10,13 @@ use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::ExprId;
 
 use crate::confirm::{FailureKind, Outcome, Question};
-use crate::db::{self, Configuration, Configurations, Under, Verdict};
+use crate::db::{self, Configuration, Configurations, Verdict};
 
+use super::diagnostic::Diagnostic;
 use super::gpu::scenarios::{display, refused};
 use super::gpu::{self, lens};
 use super::inlay_hint::InlayHint;
+use super::machine_code::{self, MachineCode};
 use super::{Context, PlacedUnit, formatting, languages, missing_values};
 
 /// What the configurations of one kernel come to.
@@ -79,6 +81,9 @@ pub struct OnDevice {
     /// What tilefit says, where the compiler was asked and says something that this rules out. All else here is the compiler's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted: Option<Prediction>,
+    /// What it takes as machine code, where the compiler was asked for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineCode>,
 }
 
 /// What tilefit says of a configuration that the compiler contradicts.
@@ -189,15 +194,17 @@ pub(super) fn on_device(
         confirmed: false,
         recorded: false,
         predicted: None,
+        machine: None,
     };
     let answers = context.file.answers(context.db);
     let asked = || {
         let under = (!answers.is_empty()).then(|| db::question_under(context.db, placed.unit, &row.scenario, arch));
-        let Under { question, is_example } = under.flatten()?;
-        Some((answers.to(&question)?, is_example, false))
+        let under = under.flatten()?;
+        Some((answers.to(&under.question)?, Some(under)))
     };
-    let recorded = || Some((&db::recorded_of(context.db, placed.unit, &row.scenario, arch)?.answer, false, true));
-    if let Some((answer, is_example, is_recorded)) = asked().or_else(recorded) {
+    let recorded = || Some((&db::recorded_of(context.db, placed.unit, &row.scenario, arch)?.answer, None));
+    if let Some((answer, under)) = asked().or_else(recorded) {
+        let is_example = under.as_ref().is_some_and(|under| under.is_example);
         let prediction = || Prediction { low: on.low, high: on.high, columns: usage.tmem, verdict: on.verdict };
         match &answer.outcome {
             Outcome::Shared(plan) => {
@@ -211,11 +218,12 @@ pub(super) fn on_device(
                     return Some(with_blocks(on, arch));
                 }
                 on.predicted = (!agrees).then(prediction);
-                (on.confirmed, on.recorded) = (agrees && !is_recorded, is_recorded);
+                (on.confirmed, on.recorded) = (agrees && under.is_some(), under.is_none());
                 (on.low, on.high, on.columns) = (plan.shared, Some(plan.shared), plan.tensor_columns);
                 let fits = plan.shared <= arch.smem() && plan.tensor_columns <= arch.tmem();
                 on.verdict = if fits { "fits" } else { "exceeds" };
                 on.reason = None;
+                on.machine = under.and_then(|under| machine_code::of(&answer.outcome, &under.question)?.ok());
             }
             Outcome::Failed { error } if error.kind == FailureKind::Refused => {
                 let agrees = usage.verdict == Verdict::Refused;
@@ -247,6 +255,40 @@ pub(super) fn questions(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Q
     let all = rows.flat_map(|row| table.devices.iter().map(move |device| (row, *device)));
     let all = all.filter_map(|(row, device)| db::question_under(context.db, placed.unit, &row.scenario, device));
     all.map(|under| under.question).collect()
+}
+
+/// The configurations of a kernel that spill registers, each where it is written; `None` where no list of them is in the file.
+pub(super) fn that_spill(context: &Context<'_>, kernel: &PlacedUnit<'_>) -> Option<Vec<Diagnostic>> {
+    let list = db::configuration_list(context.db, kernel.unit)?;
+    let placed = context.place(list.unit)?;
+    let table = db::configurations_of(context.db, kernel.unit).as_ref()?;
+    let name = languages::declared(context, kernel.unit).first()?.name;
+    let name = context.qualified_name(kernel.unit, name);
+    let written = db::rows_of_list(context.db, kernel.unit, &list);
+    if written.is_empty() {
+        return None;
+    }
+    let mut all = Vec::new();
+    for (at, rows) in written {
+        let on_devices = |row: usize| {
+            let devices = table.devices.iter().enumerate();
+            let on = devices.filter_map(move |(nth, device)| {
+                let on = on_device(context, kernel, table, &table.rows[row], nth)?;
+                Some((device, on.machine.filter(MachineCode::spills)?))
+            });
+            on.collect::<Vec<_>>()
+        };
+        let spilling_rows: Vec<_> = rows.iter().map(|&row| on_devices(row)).filter(|on| !on.is_empty()).collect();
+        let Some((device, machine)) = spilling_rows.first().and_then(|on| on.first()) else { continue };
+        let others = if rows.len() > 1 {
+            format!(" with {} of {} launches", spilling_rows.len(), rows.len())
+        } else {
+            String::new()
+        };
+        let what = format!("`{name}` spills registers in this configuration on {device}{others}");
+        all.push(machine_code::spilling(placed.range(Origin::Expr(at)), what, machine));
+    }
+    Some(all)
 }
 
 /// After each configuration that is written in the file, what it takes on the device of its kernel, over all launches; after one in a
@@ -299,9 +341,17 @@ fn hint(offset: usize, all: &[OnDevice], device: Arch) -> Option<InlayHint> {
         None => String::new(),
     };
     let exactly = self::amount(low, most.high);
+    let machine = match all {
+        [on] => on.machine.as_ref().map_or(String::new(), |machine| format!(" · {}", machine.mark())),
+        _ => String::new(),
+    };
+    let by = match all {
+        [OnDevice { machine: Some(machine), .. }] => format!("{by}; {}", machine.words()),
+        _ => by,
+    };
     Some(InlayHint {
         offset,
-        label: format!("{amount}{over}"),
+        label: format!("{amount}{over}{machine}"),
         tooltip: format!("{exactly} of {} bytes of shared memory of a block on {device}{blocks}{by}", most.capacity),
         in_front: false,
         key: None,
@@ -335,10 +385,11 @@ fn differing<'t>(table: &'t Configurations) -> Vec<String> {
 
 type OptionOf = fn(&Scenario) -> Option<u32>;
 
-const OPTIONS: [(&str, OptionOf); 3] = [
+const OPTIONS: [(&str, OptionOf); 4] = [
     ("num_warps", |scenario| scenario.num_warps),
     ("num_stages", |scenario| scenario.num_stages),
     ("num_ctas", |scenario| scenario.num_ctas),
+    ("maxnreg", |scenario| scenario.maxnreg),
 ];
 
 fn value_of(scenario: &Scenario, name: &str) -> Option<String> {

@@ -8,6 +8,8 @@ use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
 
+use super::machine_code::MachineCode;
+
 /// What to ask of one kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelQuestion {
@@ -48,6 +50,12 @@ pub struct Confirmation {
     /// The tests of the author's own run that said so; `None`: the compiler was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Vec<String>>,
+    /// Where it was asked to go on to machine code, and could.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineCode>,
+    /// Why it could not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_machine: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -130,8 +138,17 @@ impl Confirmation {
         }
     }
 
-    /// `confirmed by triton 3.9.0 on sm_90`, `recorded: smem 98304 by triton 3.9.0 on sm_90 in `tests/test_mm.py::test[64]``
+    /// `confirmed by triton 3.9.0 on sm_90`, `recorded: smem 98304 by triton 3.9.0 on sm_90 in `tests/test_mm.py::test[64]``, and what its machine code
+    /// takes.
     pub fn words(&self) -> String {
+        match (&self.machine, &self.no_machine) {
+            (Some(machine), _) => format!("{}; {}", self.of_plan(), machine.words()),
+            (None, Some(why)) => format!("{}; not known as machine code: {why}", self.of_plan()),
+            (None, None) => self.of_plan(),
+        }
+    }
+
+    fn of_plan(&self) -> String {
         let by = self.by.as_deref().unwrap_or("the compiler");
         let on = &self.on;
         let used = || self.spaces.iter().map(|(space, used)| format!("{space} {used}")).collect::<Vec<_>>().join(" · ");

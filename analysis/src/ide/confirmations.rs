@@ -17,7 +17,7 @@ use super::confirmation::{Confirmation, Differing, KernelQuestion, Place, Placed
 use super::diagnostic::Diagnostic;
 use super::language::{KernelView, Memory};
 use super::plan_view::TilePlan;
-use super::{Context, PlacedUnit, configurations, languages};
+use super::{Context, PlacedUnit, configurations, languages, machine_code};
 
 /// What there is to ask of the kernels of a file.
 pub(crate) fn questions(context: &Context<'_>) -> Vec<KernelQuestion> {
@@ -114,11 +114,10 @@ pub(super) fn of_kernel(
     placed: &PlacedUnit<'_>,
     kernel: &dyn KernelView,
 ) -> Option<Confirmation> {
-    let asked = || {
-        let answers = context.file.answers(context.db);
-        if answers.is_empty() { None } else { answers.to(&kernel.question(context, placed).ok()?) }
-    };
-    let (answer, recorded) = match asked() {
+    let answers = context.file.answers(context.db);
+    let question = (!answers.is_empty()).then(|| kernel.question(context, placed).ok()).flatten();
+    let asked = question.as_ref().and_then(|question| answers.to(question));
+    let (answer, recorded) = match asked {
         Some(answer) => (answer, None),
         None => kernel.recorded(context, placed).map(|recorded| (&recorded.answer, Some(recorded.tests.clone())))?,
     };
@@ -127,6 +126,11 @@ pub(super) fn of_kernel(
     // Who records asks for totals only.
     let tiles = if recorded.is_some() { Vec::new() } else { kernel.details(context, placed).tiles };
     let plan = Predicted { line, name: kernel.name(), memories: kernel.memories(), tiles };
+    let machine = question.and_then(|question| machine_code::of(&answer.outcome, &question));
+    let (machine, no_machine) = match machine.transpose() {
+        Ok(machine) => (machine, None),
+        Err(why) => (None, Some(why)),
+    };
     Some(Confirmation {
         kernel: name,
         line,
@@ -134,6 +138,8 @@ pub(super) fn of_kernel(
         on: kernel.target().to_owned(),
         spaces: plan.spaces_of(answer),
         verdict: plan.compared(answer),
+        machine,
+        no_machine,
         recorded,
     })
 }
@@ -141,6 +147,11 @@ pub(super) fn of_kernel(
 /// What a lens says of it beside the numbers; empty if the compiler was not asked.
 pub(super) fn mark(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> String {
     let Some(confirmation) = of_kernel(context, placed, kernel) else { return String::new() };
+    let machine = confirmation.machine.as_ref().map_or(String::new(), |machine| format!(" · {}", machine.mark()));
+    mark_of_plan(&confirmation) + &machine
+}
+
+fn mark_of_plan(confirmation: &Confirmation) -> String {
     let is_recorded = confirmation.recorded.is_some();
     match confirmation.verdict {
         Verdict::Confirmed if is_recorded => " · recorded".to_owned(),
@@ -181,9 +192,8 @@ pub(super) fn actions(context: &Context<'_>, placed: &PlacedUnit<'_>, range: Tex
             let effect = Effect::Confirm(range.start);
             actions.push(CodeAction { title: "Confirm with the compiler".to_owned(), effect });
         }
-        let Some(said) = diagnostics(context, placed, &*kernel).filter(|it| it.code == Code::CompilerDiffers) else {
-            continue;
-        };
+        let all = diagnostics(context, placed, &*kernel);
+        let Some(said) = all.into_iter().find(|it| it.code == Code::CompilerDiffers) else { continue };
         if said.range.intersects(range) || said.range.touches(range.start) {
             let Some(text) = reproduction(context, placed, &*kernel) else { continue };
             let name = format!("tilefit-{}.md", context.qualified_name(placed.unit, kernel.name()));
@@ -233,18 +243,37 @@ pub(super) fn reproduction(context: &Context<'_>, placed: &PlacedUnit<'_>, kerne
     Some(text)
 }
 
-/// What the compiler refuses, and where it plans something else.
-pub(super) fn diagnostics(
-    context: &Context<'_>,
-    placed: &PlacedUnit<'_>,
-    kernel: &dyn KernelView,
-) -> Option<Diagnostic> {
-    let confirmation = of_kernel(context, placed, kernel)?;
-    let is_untested = |record: &Recorded| record.answer.by.as_ref().is_some_and(|by| !by.known);
+/// What the compiler refuses, where it plans something else, and which configurations spill as machine code.
+pub(super) fn diagnostics(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> Vec<Diagnostic> {
+    let confirmation = of_kernel(context, placed, kernel);
+    let in_list = configurations::that_spill(context, placed);
+    let spills = match (&confirmation, in_list) {
+        (_, Some(in_list)) => in_list,
+        (Some(confirmation), None) => of_machine_code(confirmation, placed.range(kernel.name_origin())),
+        (None, None) => Vec::new(),
+    };
     // What other versions take is no defect.
-    if confirmation.recorded.is_some() && kernel.recorded(context, placed).is_some_and(is_untested) {
-        return None;
-    }
+    let is_untested = |record: &Recorded| record.answer.by.as_ref().is_some_and(|by| !by.known);
+    let of_others =
+        |it: &Confirmation| it.recorded.is_some() && kernel.recorded(context, placed).is_some_and(is_untested);
+    let confirmation = confirmation.filter(|it| !of_others(it));
+    confirmation.and_then(|confirmation| of_plan(context, confirmation)).into_iter().chain(spills).collect()
+}
+
+/// Of a kernel that has no list of configurations.
+fn of_machine_code(confirmation: &Confirmation, range: TextRange) -> Vec<Diagnostic> {
+    let machine = confirmation.machine.iter().filter(|machine| machine.spills());
+    let said = machine.map(|machine| {
+        machine_code::spilling(
+            range,
+            format!("`{}` spills registers on {}", confirmation.kernel, confirmation.on),
+            machine,
+        )
+    });
+    said.collect()
+}
+
+fn of_plan(context: &Context<'_>, confirmation: Confirmation) -> Option<Diagnostic> {
     let by = confirmation.by.as_deref().unwrap_or("the compiler");
     let run = match confirmation.recorded.as_deref() {
         Some([test, ..]) => format!(", as recorded in `{test}`"),

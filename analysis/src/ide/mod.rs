@@ -30,6 +30,7 @@ mod languages;
 pub mod largest_fit;
 mod level;
 pub mod lowered_ir;
+pub mod machine_code;
 pub mod memory_map;
 pub(crate) mod memory_maps;
 pub(crate) mod missing_values;

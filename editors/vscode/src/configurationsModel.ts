@@ -19,6 +19,19 @@ export interface OnDevice {
   recorded: boolean;
   /** What was predicted, where the compiler says something that this rules out; all else is the compiler's. */
   predicted?: { low: number; high: number | null; verdict: OnDevice["verdict"] };
+  /** What it takes as machine code, where the compiler was asked for that. */
+  machine?: MachineCode;
+}
+
+export interface MachineCode {
+  /** The assembler. */
+  by: string;
+  /** Of a thread. */
+  registers: number;
+  /** Of a thread: bytes, of AMD registers. */
+  spills: { stored: number; loaded: number } | { registers: number };
+  /** How many blocks a multiprocessor runs at once, and what leaves no room for another. */
+  occupancy: { blocks: number; limits: string[] } | null;
 }
 
 export interface Configuration {
@@ -113,7 +126,17 @@ export function blocksText(on: OnDevice | null, isLaunched = true): string {
   if (bytesText(on) === "" && on.needs !== undefined) {
     return `needs ${on.needs}`;
   }
+  const occupancy = on.machine?.occupancy;
+  if (occupancy && on.verdict === "fits") {
+    return `${grouped(occupancy.blocks)} (${occupancy.limits.join(", ")})`;
+  }
   return on.blocks === null ? on.verdict : grouped(on.blocks);
+}
+
+/** `255 registers, 1,792 B spilled by ptxas 13.4.59` */
+function machineText({ by, registers, spills }: MachineCode): string {
+  const [amount, unit] = "stored" in spills ? [spills.stored, " B"] : [spills.registers, ""];
+  return `${registers} registers, ${amount > 0 ? `${grouped(amount)}${unit} spilled` : "no spills"} by ${by}`;
 }
 
 /** Per cent of the capacity: of the most that it may take, where that is known. */
@@ -132,7 +155,8 @@ export function detail(on: OnDevice | null, device: string, isLaunched = true): 
   const share = bytesText(on) === "" ? "" : `${on.high === null ? "at least " : ""}${percent(on)} % of `;
   const columns = on.columns > 0 ? `, ${grouped(on.columns)} columns of tensor memory` : "";
   const predicted = on.predicted ? `; the compiler contradicts the prediction of ${bytesText(on.predicted)} bytes` : "";
-  return `${device}: ${on.verdict}, ${share}${grouped(on.capacity)} bytes${columns}${predicted}`;
+  const machine = on.machine ? `; ${machineText(on.machine)}` : "";
+  return `${device}: ${on.verdict}, ${share}${grouped(on.capacity)} bytes${columns}${predicted}${machine}`;
 }
 
 /** `9 of 12 fit sm_90, 1 depends; 4 of 12 fit sm_86`, and how many of them the compiler contradicts. */
@@ -175,7 +199,7 @@ function sortKey(row: Configuration, column: Column): number | string | undefine
     return undefined;
   }
   if (column.kind === "blocks") {
-    return on.blocks ?? undefined;
+    return on.machine?.occupancy?.blocks ?? on.blocks ?? undefined;
   }
   return bytesText(on) === "" ? undefined : (on.high ?? Infinity);
 }

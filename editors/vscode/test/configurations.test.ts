@@ -46,6 +46,17 @@ test("a cell says in words how full the device is", () => {
   assert.equal(detail(on(0, null), "sm_90"), "sm_90: unknown, 232,448 bytes");
 });
 
+test("machine code says how many blocks run at once, and what spills", () => {
+  const occupancy = { blocks: 2, limits: ["registers"] };
+  const machine = { by: "ptxas 13.4.59", registers: 255, spills: { stored: 1792, loaded: 1280 }, occupancy };
+  const full = on(58_112, 58_112, { machine });
+  assert.equal(blocksText(full), "2 (registers)");
+  assert.equal(detail(full, "sm_90"), "sm_90: fits, 25 % of 232,448 bytes; 255 registers, 1,792 B spilled by ptxas 13.4.59");
+  const amd = on(58_112, 58_112, { machine: { by: "LLVM", registers: 312, spills: { registers: 0 }, occupancy: null } });
+  assert.equal(blocksText(amd), "4");
+  assert.equal(detail(amd, "gfx942"), "gfx942: fits, 25 % of 232,448 bytes; 312 registers, no spills by LLVM");
+});
+
 test("the caption says what fits, and what the compiler contradicts", () => {
   assert.equal(caption(kernel(row("1", on(100)))), "1 of 1 fit sm_90");
   const contradicted = on(100, 100, { predicted: { low: 200, high: 200, verdict: "fits" } });

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use tilefit_analysis::ide::KernelConfigurations;
 use tilefit_analysis::ide::configurations::{ConfigurationView, OnDevice};
+use tilefit_analysis::ide::machine_code::{AtOnce, MachineCode};
 use tilefit_analysis::project::Config;
 use tilefit_gpu::device::Arch;
 
@@ -41,6 +42,9 @@ pub(super) struct Arguments {
     /// Ask the compiler that is installed about each of them. Imports the files
     #[arg(long)]
     confirm: bool,
+    /// Have it go on to machine code: registers, spills, and how many blocks run at once
+    #[arg(long, requires = "confirm")]
+    full: bool,
     #[command(flatten)]
     asking: source::Python,
     #[command(flatten)]
@@ -86,7 +90,10 @@ fn device(name: &str) -> Result<Arch, String> {
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let asking = match arguments.confirm {
-        true => arguments.asking.of(&Config::default(), &arguments.kernels).map(|it| Some(it.every_configuration())),
+        true => arguments
+            .asking
+            .of(&Config::default(), &arguments.kernels)
+            .map(|it| Some(it.every_configuration().up_to_machine_code(arguments.full))),
         false => Ok(None),
     };
     let mut asking = match asking {
@@ -115,7 +122,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
                 report.contradicted += contradicted(&file.kernels);
                 match arguments.format {
                     Format::Table => {
-                        bar.suspend(|| print(&format!("{between}{}", tables(&file))));
+                        bar.suspend(|| print(&format!("{between}{}", tables(&file, arguments.full))));
                         between = "\n";
                     }
                     Format::Csv => bar.suspend(|| print(&csv(&file))),
@@ -192,11 +199,12 @@ fn by_bytes(rows: Vec<ConfigurationView>) -> Vec<ConfigurationView> {
 }
 
 /// One for each kernel, an empty line between them.
-fn tables(of: &OfFile) -> String {
-    of.kernels.iter().map(|kernel| table(&of.file, kernel)).collect::<Vec<_>>().join("\n")
+fn tables(of: &OfFile, is_full: bool) -> String {
+    of.kernels.iter().map(|kernel| table(&of.file, kernel, is_full)).collect::<Vec<_>>().join("\n")
 }
 
-fn table(file: &str, kernel: &KernelConfigurations) -> String {
+/// `is_full`: the compiler was asked for machine code.
+fn table(file: &str, kernel: &KernelConfigurations, is_full: bool) -> String {
     let place = format!("{}:{}: {}", in_cell(file, kernel.cell), kernel.line, kernel.kernel);
     let is_known = |row: &ConfigurationView| row.on.iter().flatten().any(OnDevice::is_known);
     if let Some(lacks) = &kernel.lacks
@@ -206,13 +214,15 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
     }
     let names: Vec<&String> = kernel.configurations.first().map_or_else(Vec::new, |row| row.values.keys().collect());
     let heads = names.iter().map(|name| (*name).clone());
-    let devices = kernel.devices.iter().flat_map(|device| [(*device).to_owned(), String::new(), "blocks".to_owned()]);
+    let columns: &[&str] = if is_full { &["registers", "spills", "blocks/SM"] } else { &["blocks"] };
+    let named = |device: &str| [device, ""].iter().chain(columns).map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let devices = kernel.devices.iter().flat_map(|device| named(device));
     let mut rows: Vec<Vec<String>> = vec![heads.chain(devices).chain([String::new()]).collect()];
     for row in &kernel.configurations {
         let values = row.values.values().cloned();
         let cells = kernel.devices.iter().zip(&row.on).flat_map(|(device, on)| match row.not_on.contains(device) {
-            true => [String::new(), "not launched".to_owned(), String::new()],
-            false => cell(on),
+            true => one_more(["", "not launched"], vec![String::new(); columns.len()]),
+            false => cell(on, is_full),
         });
         let mark = why(row).unwrap_or(match (row.selected, row.possible) {
             (true, _) => "shown",
@@ -238,9 +248,11 @@ fn why(row: &ConfigurationView) -> Option<&str> {
     row.on.iter().flatten().find(is_why).and_then(|on| on.reason.as_deref())
 }
 
-/// Bytes, verdict, blocks.
-fn cell(on: &Option<OnDevice>) -> [String; 3] {
-    let Some(on) = on else { return ["?".to_owned(), "not surveyed".to_owned(), String::new()] };
+/// Bytes, verdict, blocks; of machine code bytes, verdict, registers, spills, blocks.
+fn cell(on: &Option<OnDevice>, is_full: bool) -> Vec<String> {
+    let Some(on) = on else {
+        return one_more(["?", "not surveyed"], vec![String::new(); if is_full { 3 } else { 1 }]);
+    };
     let by = match &on.predicted {
         Some(predicted) => format!(" by the compiler, predicted {}", amount(predicted.low, predicted.high)),
         None if on.confirmed => " confirmed".to_owned(),
@@ -253,7 +265,19 @@ fn cell(on: &Option<OnDevice>) -> [String; 3] {
         Some(name) if !on.is_known() => format!("needs {name}"),
         _ => on.verdict.to_owned(),
     };
-    [bytes, verdict + &by, on.blocks.map_or(String::new(), |blocks| blocks.to_string())]
+    let taken = match (&on.machine, is_full) {
+        (Some(machine), true) => {
+            let at_once = machine.occupancy.as_ref().map_or(String::new(), AtOnce::in_short);
+            vec![machine.registers.to_string(), machine.spilled(), at_once]
+        }
+        (None, true) => vec![String::new(); 3],
+        (_, false) => vec![on.blocks.map_or(String::new(), |blocks| blocks.to_string())],
+    };
+    one_more([&bytes, &(verdict + &by)], taken)
+}
+
+fn one_more(first: [&str; 2], rest: Vec<String>) -> Vec<String> {
+    first.iter().map(|it| (*it).to_owned()).chain(rest).collect()
 }
 
 /// `98304`, `65536-98304`, `<= 98304`, `>= 65536`; nothing where nothing is known
@@ -267,7 +291,7 @@ fn amount(low: u64, high: Option<u64>) -> String {
     }
 }
 
-const CSV_HEAD: &str = "file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed,possible,reason,predicted_low,predicted_high,assumes\n";
+const CSV_HEAD: &str = "file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed,possible,reason,predicted_low,predicted_high,assumes,registers,stack,spills,blocks_per_sm,limited_by\n";
 
 /// The rows of a file, without a head.
 fn csv(of: &OfFile) -> String {
@@ -277,7 +301,8 @@ fn csv(of: &OfFile) -> String {
             let values: Vec<_> = row.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
             for (device, on) in kernel.devices.iter().zip(&row.on) {
                 let Some(on) = on else { continue };
-                let predicted = on.predicted.as_ref();
+                let (predicted, machine) = (on.predicted.as_ref(), on.machine.as_ref());
+                let at_once = machine.and_then(|it| it.occupancy.as_ref());
                 let number = |value: Option<u64>| value.map_or(String::new(), |value| value.to_string());
                 let cells = [
                     in_cell(&of.file, kernel.cell),
@@ -297,6 +322,11 @@ fn csv(of: &OfFile) -> String {
                     number(predicted.map(|it| it.low)),
                     number(predicted.and_then(|it| it.high)),
                     kernel.assumes.join("; "),
+                    machine.map_or(String::new(), |it| it.registers.to_string()),
+                    machine.map_or(String::new(), |it| it.stack.to_string()),
+                    machine.map_or(String::new(), MachineCode::spilled),
+                    at_once.map_or(String::new(), |it| it.blocks.to_string()),
+                    at_once.map_or(String::new(), |it| it.limits.join("; ")),
                 ];
                 text += &(cells.map(|cell| quoted(&cell)).join(",") + "\n");
             }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde::Serialize;
 use tilefit_analysis::ide::confirmation::Verdict;
+use tilefit_analysis::ide::machine_code::MachineCode;
 use tilefit_analysis::ide::{Confirmation, KernelQuestion};
 use tilefit_analysis::project::Config;
 
@@ -24,6 +25,9 @@ pub(super) struct Arguments {
     kernels: Kernels,
     #[command(flatten)]
     planning: Planning,
+    /// Go on to machine code: registers, spills, and how many blocks run at once. Needs no GPU
+    #[arg(long)]
+    full: bool,
     #[command(flatten)]
     asking: source::Python,
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -62,7 +66,7 @@ struct Unasked {
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let mut asking = match arguments.asking.of(&Config::default(), &arguments.kernels) {
-        Ok(asking) => asking,
+        Ok(asking) => asking.up_to_machine_code(arguments.full),
         Err(message) => return fail(&message),
     };
     let mut files = Vec::new();
@@ -180,8 +184,14 @@ impl Report {
             (self.count(|it| matches!(it, Verdict::Failed { .. })), "without an answer"),
             (self.files.iter().map(|file| file.unasked.len()).sum(), "not asked"),
         ];
-        let said: Vec<_> =
-            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let kernels = self.files.iter().flat_map(|file| &file.kernels);
+        let spill = kernels.filter(|kernel| kernel.machine.as_ref().is_some_and(MachineCode::spills)).count();
+        let said: Vec<_> = counts
+            .into_iter()
+            .chain([(spill, "with spills")])
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
         if said.is_empty() { String::new() } else { format!("{}\n", said.join(", ")) }
     }
 }

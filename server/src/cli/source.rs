@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use tilefit_analysis::confirm::{Answered, KernelsAsked};
+use tilefit_analysis::confirm::{Answered, KernelsAsked, UpTo};
 use tilefit_analysis::ide::PlacedQuestion;
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
@@ -137,7 +137,12 @@ impl Python {
     pub(super) fn of(&self, config: &Config, kernels: &Kernels) -> Result<Asking, String> {
         let named = self.python.as_deref().or(config.python.as_deref());
         let python = python::find(named, env::current_dir().ok().as_deref())?;
-        Ok(Asking { confirmer: Confirmer::new(python), of: KernelsAsked::InForce, kernels: kernels.clone() })
+        Ok(Asking {
+            confirmer: Confirmer::new(python),
+            of: KernelsAsked::InForce,
+            up_to: UpTo::Plan,
+            kernels: kernels.clone(),
+        })
     }
 }
 
@@ -145,6 +150,7 @@ impl Python {
 pub(super) struct Asking {
     confirmer: Confirmer,
     of: KernelsAsked,
+    up_to: UpTo,
     kernels: Kernels,
 }
 
@@ -152,6 +158,11 @@ impl Asking {
     /// About all configurations, on all devices.
     pub(super) fn every_configuration(self) -> Asking {
         Asking { of: KernelsAsked::EveryConfiguration, ..self }
+    }
+
+    /// On to machine code, if that is wanted.
+    pub(super) fn up_to_machine_code(self, is_wanted: bool) -> Asking {
+        Asking { up_to: if is_wanted { UpTo::MachineCode } else { self.up_to }, ..self }
     }
 
     fn ask(&mut self, host: &mut AnalysisHost, read: &Read) {
@@ -164,7 +175,7 @@ impl Asking {
         let about_kernels = questions.into_iter().filter(|it| self.kernels.include(&it.name));
         let (never, sha256) = (AtomicBool::new(false), sha256(read.text.as_bytes()));
         let answered = about_kernels.map(|PlacedQuestion { question, .. }| {
-            let answer = self.confirmer.ask(&read.path, &sha256, &question, &never);
+            let answer = self.confirmer.ask(&read.path, &sha256, (&question, self.up_to), &never);
             Answered { question, answer }
         });
         let answers = answered.collect();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tilefit_analysis::confirm::{Answer, Question};
+use tilefit_analysis::confirm::{Answer, Question, UpTo};
 
 use super::wire::{Imported, Package, Reply};
 use super::{sha256, sha256_of};
@@ -18,9 +18,16 @@ pub(super) struct Key(String);
 
 impl Key {
     /// A question about a file with a text, to the compiler of an interpreter. The version makes the answers of older programs go.
-    pub(super) fn of(python: &Path, file: &Path, sha256_of_text: &str, question: &Question) -> Key {
+    pub(super) fn of(python: &Path, file: &Path, sha256_of_text: &str, (question, up_to): (&Question, UpTo)) -> Key {
         let parts = (env!("CARGO_PKG_VERSION"), python, file, sha256_of_text, question);
-        Key(sha256(serde_json::to_string(&parts).unwrap_or_default().as_bytes()))
+        let parts = serde_json::to_string(&parts).unwrap_or_default();
+        Key(sha256(
+            match up_to {
+                UpTo::Plan => parts,
+                UpTo::MachineCode => parts + " to machine code",
+            }
+            .as_bytes(),
+        ))
     }
 
     fn file(&self) -> String {
@@ -88,18 +95,29 @@ mod tests {
         let mut installed =
             Package { version: None, path: Some(package.to_string_lossy().into_owned()), installed: None };
         installed.installed = installed.changed();
-        let plan = SharedPlan { shared: 64, tensor_columns: 0, buffers: Vec::new(), tensor_memory: Vec::new() };
+        let plan = SharedPlan {
+            shared: 64,
+            tensor_columns: 0,
+            buffers: Vec::new(),
+            tensor_memory: Vec::new(),
+            machine: None,
+            no_machine: None,
+        };
         let reply = Reply {
             id: Some(1),
             answer: Answer { by: None, stood_in: Vec::new(), outcome: Outcome::Shared(plan) },
             files: vec![Imported { path: helper.to_string_lossy().into_owned(), sha256: sha256(b"A = 1\n") }],
             packages: vec![installed],
         };
-        let key = |text: &str| Key::of(Path::new("/python"), Path::new("/k.py"), &sha256(text.as_bytes()), &question());
+        let key_up_to = |text: &str, up_to| {
+            Key::of(Path::new("/python"), Path::new("/k.py"), &sha256(text.as_bytes()), (&question(), up_to))
+        };
+        let key = |text: &str| key_up_to(text, UpTo::Plan);
         assert!(cache.get(&key("one")).is_none());
         cache.put(&key("one"), &reply);
         assert_eq!(cache.get(&key("one")).as_ref(), Some(&reply.answer));
         assert!(cache.get(&key("two")).is_none());
+        assert!(cache.get(&key_up_to("one", UpTo::MachineCode)).is_none());
         fs::write(&helper, "A = 2\n").expect("written");
         assert!(cache.get(&key("one")).is_none());
         fs::write(&helper, "A = 1\n").expect("written");

@@ -32,6 +32,7 @@ const DRIVER: &[(&str, &str)] = &[
     ("question.py", include_str!("driver/question.py")),
     ("stand_ins.py", include_str!("driver/stand_ins.py")),
     ("triton_compiler.py", include_str!("driver/triton_compiler.py")),
+    ("triton_machine.py", include_str!("driver/triton_machine.py")),
     ("triton_module.py", include_str!("driver/triton_module.py")),
     ("triton_target.py", include_str!("driver/triton_target.py")),
     ("unrun_packages.py", include_str!("driver/unrun_packages.py")),

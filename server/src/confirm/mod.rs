@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use sha2::{Digest as _, Sha256};
-use tilefit_analysis::confirm::{Answer, Failure, FailureKind, Outcome, Question};
+use tilefit_analysis::confirm::{Answer, Asked, Failure, FailureKind, Outcome, Question, UpTo};
 
 use self::cache::Cache;
 use self::child::Child;
@@ -42,12 +42,20 @@ impl Confirmer {
     }
 
     /// What the compiler says of a kernel in a file whose text has this hash. `stop` ends the wait, and what is waited for.
-    pub(crate) fn ask(&mut self, file: &Path, sha256: &str, question: &Question, stop: &AtomicBool) -> Answer {
-        let key = cache::Key::of(&self.python, file, sha256, question);
+    pub(crate) fn ask(
+        &mut self,
+        file: &Path,
+        sha256: &str,
+        (question, up_to): (&Question, UpTo),
+        stop: &AtomicBool,
+    ) -> Answer {
+        // Those of PyPTO have no machine code.
+        let up_to = if question.ask == Asked::Triton { up_to } else { UpTo::Plan };
+        let key = cache::Key::of(&self.python, file, sha256, (question, up_to));
         if let Some(answer) = self.cache.as_ref().and_then(|cache| cache.get(&key)) {
             return answer;
         }
-        match self.ask_compiler(file, sha256, question, stop) {
+        match self.ask_compiler(file, sha256, (question, up_to), stop) {
             Ok(reply) => {
                 if let Some(cache) = &self.cache
                     && reply.is_lasting()
@@ -64,14 +72,15 @@ impl Confirmer {
         &mut self,
         file: &Path,
         sha256: &str,
-        question: &Question,
+        (question, up_to): (&Question, UpTo),
         stop: &AtomicBool,
     ) -> Result<wire::Reply, Failure> {
         let mut child = match self.child.take() {
             Some(child) if child.is_current() => child,
             _ => Child::start(&self.python)?,
         };
-        let request = wire::Request { id: child.next_id(), file, sha256, question, seconds: SECONDS, bytes: BYTES };
+        let (id, full) = (child.next_id(), up_to == UpTo::MachineCode);
+        let request = wire::Request { id, file, sha256, question, full, seconds: SECONDS, bytes: BYTES };
         let mut reply = child.ask(&request, stop)?;
         reply.packages = child.packages().to_vec();
         self.child = Some(child);

@@ -16,6 +16,9 @@ pub(super) struct Request<'a> {
     pub(super) sha256: &'a str,
     #[serde(flatten)]
     pub(super) question: &'a Question,
+    /// On to machine code.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) full: bool,
     pub(super) seconds: u32,
     pub(super) bytes: u64,
 }
@@ -79,7 +82,9 @@ impl Reply {
     pub(super) fn is_lasting(&self) -> bool {
         match &self.answer.outcome {
             Outcome::Failed { error } => error.kind == FailureKind::Refused,
-            Outcome::Shared(_) | Outcome::Tiles { .. } => true,
+            // An assembler that failed may have lacked time or memory.
+            Outcome::Shared(plan) => plan.no_machine.is_none(),
+            Outcome::Tiles { .. } => true,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use expect_test::expect;
-use tilefit_tests::scripted_python::{KERNEL, OTHER, SAME, python};
+use tilefit_tests::scripted_python::{KERNEL, OTHER, SAME, SPILLING, python};
 
 use crate::cli::directory;
 
@@ -62,6 +62,62 @@ fn a_plan_that_differs_is_a_failure() {
 }
 
 #[test]
+fn machine_code_is_asked_for_and_told() {
+    let root = asked("confirm-full", SPILLING);
+    expect![[r#"
+        kernel.py:8: copy: confirmed by triton 3.9.0 on sm_90; 255 registers, 1792 bytes of spill stores and 1280 of spill loads, 720 bytes of stack by ptxas 13.4.59; 2 blocks/SM (registers) by NVIDIA's occupancy rules
+        1 confirmed, 1 with spills
+        exit 0
+    "#]].assert_eq(&run(&root, &["confirm", "--full", "kernel.py"]));
+    expect![[r#"
+        kernel.py:8: copy: confirmed by triton 3.9.0 on sm_90
+        1 confirmed
+        exit 0
+    "#]]
+    .assert_eq(&run(&root, &["confirm", "kernel.py"]));
+    let json = run(&root, &["confirm", "--full", "kernel.py", "--format", "json"]);
+    let machine = r#""registers":255,"stack":720,"spills":{"stored":1792,"loaded":1280},"warps":4,"occupancy":{"blocks":2,"limits":["registers"]}"#;
+    assert!(json.contains(machine), "{json}");
+}
+
+/// The plan is what was asked for first.
+#[test]
+fn an_assembler_that_fails_costs_no_plan() {
+    let answer = SAME.replace(r#""shared": 256"#, r#""shared": 256, "no_machine": "ptxas fatal: no""#);
+    expect![[r#"
+        kernel.py:8: copy: confirmed by triton 3.9.0 on sm_90; not known as machine code: ptxas fatal: no
+        1 confirmed
+        exit 0
+    "#]]
+    .assert_eq(&run(&asked("confirm-no-machine", &answer), &["confirm", "--full", "kernel.py"]));
+}
+
+#[test]
+fn configurations_have_their_registers() {
+    let root = directory("configs-full", &[("total.py", TUNED.as_bytes())]);
+    python(
+        &root,
+        r#"
+spilled = 8 if asked["constexprs"]["N"] == "512" else 0
+machine = {"by": "ptxas 13.4.59", "registers": 32, "spills": {"stored": spilled, "loaded": spilled}, "warps": asked["options"]["num_warps"]}
+say({"id": asked["id"], "by": {"name": "triton", "version": "3.9.0"}, "shared": 16, "machine": machine})
+"#,
+    );
+    expect![[r#"
+        total.py:8: total: 2 of 2 fit sm_90; 2 of 2 fit sm_86
+          N    num_warps  sm_90                  registers  spills  blocks/SM              sm_86                  registers  spills  blocks/SM
+          256  8          16     fits confirmed  32         0       8 (registers, warps)   16     fits confirmed  32         0       6 (warps)   shown
+          512  4          16     fits confirmed  32         8 B     16 (registers, warps)  16     fits confirmed  32         8 B     12 (warps)
+        exit 0
+    "#]].assert_eq(&run(&root, &["configs", "--confirm", "--full", "total.py", "--device", "sm_86"]));
+    let csv = run(&root, &["configs", "--confirm", "--full", "total.py", "--format", "csv", "--sort", "source"]);
+    expect![[
+        "total.py,8,total,N=512 num_warps=4,sm_90,16,16,232448,0,fits,32,true,false,,,,,32,0,8 B,16,registers; warps"
+    ]]
+    .assert_eq(csv.lines().nth(2).unwrap_or_default());
+}
+
+#[test]
 fn a_compiler_that_refuses_is_quoted() {
     let answer = r#"
 say({"id": asked["id"], "by": {"name": "triton", "version": "3.9.0"},
@@ -113,9 +169,9 @@ fn every_configuration_has_a_row() {
     "#]]
     .assert_eq(&run(&root, &["configs", "total.py", "--device", "sm_86"]));
     expect![[r#"
-        file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed,possible,reason,predicted_low,predicted_high,assumes
-        total.py,8,total,N=256 num_warps=8,sm_90,0,32,232448,0,fits,32,false,false,the compiler chooses the layouts of registers,,,
-        total.py,8,total,N=512 num_warps=4,sm_90,0,16,232448,0,fits,32,false,false,the compiler chooses the layouts of registers,,,
+        file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed,possible,reason,predicted_low,predicted_high,assumes,registers,stack,spills,blocks_per_sm,limited_by
+        total.py,8,total,N=256 num_warps=8,sm_90,0,32,232448,0,fits,32,false,false,the compiler chooses the layouts of registers,,,,,,,,
+        total.py,8,total,N=512 num_warps=4,sm_90,0,16,232448,0,fits,32,false,false,the compiler chooses the layouts of registers,,,,,,,,
         exit 0
     "#]]
     .assert_eq(&run(&root, &["configs", "total.py", "--format", "csv", "--sort", "source"]));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tilefit_tests::binary;
 use tilefit_tests::lsp_client::LspClient;
-use tilefit_tests::scripted_python::{KERNEL, OTHER, SAME, package, python};
+use tilefit_tests::scripted_python::{KERNEL, OTHER, SAME, SPILLING, package, python};
 
 /// A server in a workspace of its own, with [`KERNEL`] open and on disk, and an interpreter that does `answer` when it is asked.
 struct Session {
@@ -38,7 +38,7 @@ impl Session {
         client.initialize(json!({
             "capabilities": capabilities,
             "workspaceFolders": [{ "uri": format!("file://{}", root.display()), "name": "workspace" }],
-            "initializationOptions": { "confirm": confirm, "python": python },
+            "initializationOptions": { "confirm": confirm, "confirmFull": answer == SPILLING, "python": python },
         }));
         let uri = format!("file://{}", file.display());
         client.open(&uri, 1, text);
@@ -146,6 +146,28 @@ fn what_the_compiler_confirms_is_shown_until_an_edit() {
     assert_eq!(lens["command"]["title"], "256 B of 227 KiB (sm_90) · confirmed");
     session.edit();
     assert!(!session.hover().contains("confirmed"));
+}
+
+#[test]
+fn machine_code_is_told_where_the_setting_asks_for_it() {
+    let mut session = Session::new("full", "command", SPILLING);
+    session.command();
+    assert!(session.told().ends_with(
+        "on sm_90; 255 registers, 1792 bytes of spill stores and 1280 of spill loads, 720 bytes of stack by ptxas 13.4.59; 2 blocks/SM \
+         (registers) by NVIDIA's occupancy rules"
+    ));
+    let lens = json!({ "textDocument": { "uri": session.uri } });
+    let lenses = session.client.request("textDocument/codeLens", lens).expect("answered");
+    let lens = session.client.request("codeLens/resolve", lenses[0].clone()).expect("answered");
+    let said = "256 B of 227 KiB (sm_90) · confirmed · 255 registers, 1792 B spilled · 2 blocks/SM (registers)";
+    assert_eq!(lens["command"]["title"], said);
+    let mut found = Vec::new();
+    while found.is_empty() {
+        found = codes(&session.client.diagnostics(&session.uri, 1));
+    }
+    assert_eq!(found, [(7, "register-spills".to_owned())]);
+    session.edit();
+    assert!(session.client.diagnostics(&session.uri, 2).is_empty());
 }
 
 #[test]

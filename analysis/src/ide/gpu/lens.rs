@@ -12,6 +12,8 @@ pub(in crate::ide) struct InForce<'a> {
     pub assumed: &'a [Assumed],
     pub smem: (u64, Option<u64>),
     pub tmem: (u64, Option<u64>),
+    /// The compiler's registers say how many blocks run at once, so that what shared memory has room for is not said.
+    pub are_blocks_known: bool,
 }
 
 /// Blocks of which more have room beside each other than anybody asks about.
@@ -53,7 +55,7 @@ pub(in crate::ide) fn line(kernel: &InForce<'_>, table: Option<&ScenarioTable>) 
         parts.push(format!("{} refused", table.refused));
     }
     let totals = several.map_or(kernel.smem.1.map(|high| (kernel.smem.0, high)), |table| table.smem);
-    parts.extend(totals.and_then(|totals| room(kernel.arch, totals)));
+    parts.extend(totals.filter(|_| !kernel.are_blocks_known).and_then(|totals| room(kernel.arch, totals)));
     Some(parts.join(" · ") + &assumed::mark(kernel.assumed))
 }
 
@@ -143,7 +145,7 @@ mod tests {
 
     fn said(smem: (u64, Option<u64>), tmem: (u64, Option<u64>), assumed: &[Assumed]) -> String {
         let arch = Arch::from_name("sm_90").expect("a device");
-        line(&InForce { arch, assumed, smem, tmem }, None).unwrap_or_default()
+        line(&InForce { arch, assumed, smem, tmem, are_blocks_known: false }, None).unwrap_or_default()
     }
 
     #[test]

@@ -46,7 +46,8 @@ pub(in crate::ide) fn memories(traced: &TracedKernel) -> Vec<language::Memory> {
 pub(in crate::ide) fn in_force<'a>(traced: &TracedKernel, assumed: &'a [Assumed]) -> lens::InForce<'a> {
     let plan = &traced.planned.plan;
     let total = |total: &Total| (total.low, total.high);
-    lens::InForce { arch: traced.arch, assumed, smem: total(&plan.shared), tmem: total(&plan.tensor) }
+    let (smem, tmem) = (total(&plan.shared), total(&plan.tensor));
+    lens::InForce { arch: traced.arch, assumed, smem, tmem, are_blocks_known: false }
 }
 
 /// How far the totals are known.

@@ -30,6 +30,7 @@ use super::language::{
     self, Described, Dialect, Hinted, Hover, KernelDeclaration, KernelView, Language, LoweredIr, Memory, Missing,
     Placement, Value, ValueKind, Values,
 };
+use super::machine_code;
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
 use super::unknown_names::suggested_names;
@@ -252,6 +253,10 @@ impl KernelView for View<'_> {
             return format!("refused: the `static_assert` on line {line} fails{}", scenarios::fitting(table));
         }
         let in_force = gpu::in_force(traced, db::triton_assumed(context.db, placed.unit));
+        let is_asked = !context.file.answers(context.db).is_empty();
+        let question = is_asked.then(|| self.question(context, placed).ok()).flatten();
+        let are_blocks_known = question.is_some_and(|question| machine_code::are_blocks_known(context, &question));
+        let in_force = lens::InForce { are_blocks_known, ..in_force };
         // The compiler gives no memory to what threads compute each for itself.
         let is_nothing = |(_, high): (u64, Option<u64>)| high == Some(0);
         let none_in_all = table.is_none_or(|table| table.smem == Some((0, 0)) && table.tmem == Some((0, 0)));

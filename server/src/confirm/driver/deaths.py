@@ -13,12 +13,17 @@ OUT_OF_MEMORY = re.compile(r"bad_alloc|MemoryError|[Oo]ut of memory|Cannot alloc
 
 def answer(running, facts, status):
     seconds = time.monotonic() - running.started
-    done, importing = facts.pop("done", False), facts.pop("phase", "import") == "import"
+    done, phase = facts.pop("done", False), facts.pop("phase", "import")
+    importing = phase == "import"
     log = running.log_text()
     own = {"id": running.question["id"], "seconds": round(seconds, 3), "target": running.question["target"]}
-    if running.ended_for or not done:
+    if (running.ended_for or not done) and phase == "machine" and running.ended_for != "too much":
+        facts["no_machine"] = death(running, status, log, importing).message  # the plan was said before
+    elif running.ended_for or not done:
         facts = {name: facts[name] for name in ("by", "files", "stood_in") if name in facts}
         facts["error"] = death(running, status, log, importing).as_data()
+    elif "no_machine" in facts and (found := DIAGNOSTIC.search(log)):
+        facts["no_machine"] += f": {found['message']}"  # passes print what they refuse, and raise only that they have failed
     elif facts.get("error", {}).get("kind") == "refused":
         add_diagnostic(facts["error"], log)
     facts.pop("imported", None)

@@ -1,8 +1,8 @@
 """Asks Triton for the shared and tensor memory of a kernel in Triton, Gluon or TLX.
 
 The backend's own passes are run and stopped behind those that allocate: no PTX, no GPU. The module then says where every
-buffer lies. What is used of the compiler's inside is bound in `load`, so that a version that lacks it is told apart from
-a kernel that is wrong.
+buffer lies. Where the question is `full`, the stages run once more, to machine code. What is used of the compiler's inside
+is bound in `load`, so that a version that lacks it is told apart from a kernel that is wrong.
 """
 import builtins
 import importlib
@@ -11,11 +11,11 @@ import traceback
 from collections import namedtuple
 from types import SimpleNamespace
 
-from . import files, packages, stand_ins, triton_module, triton_target
+from . import files, packages, stand_ins, triton_machine, triton_module, triton_target
 from . import question as asking
 from .question import Fault
 
-OPTIONS = ("num_warps", "num_stages", "num_ctas")
+OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 INNER = ("fn", "__wrapped__")  # where decorators keep what they decorate
 Compiler = namedtuple("Compiler", "triton GPUTarget ASTSource make_backend libtriton ir JITFunction CompilationError gluon with_packages")
 
@@ -40,7 +40,11 @@ def answer(question, found, report):
         plan = planned(source, function, target, question, compiler)
     except Fault as refused:
         raise (behind(stopped, refused) if stopped else refused) from None
-    return plan | {"limit": triton_target.LIMITS.get(target.arch)} | ({"stopped": stopped.as_data()} if stopped else {})
+    plan |= {"limit": triton_target.LIMITS.get(target.arch)} | ({"stopped": stopped.as_data()} if stopped else {})
+    if not question.get("full"):
+        return plan
+    report({**plan, "phase": "machine"})  # whatever becomes of the machine code, this is answered
+    return assembled(source, target, question, compiler)
 
 
 def behind(stopped, refused):
@@ -216,8 +220,28 @@ def planned(source, function, target, question, compiler):
             "buffers": buffers, "tensor_memory": tensor_memory}
 
 
+def assembled(source, target, question, compiler):
+    """The numbers of the machine code, or why there are none."""
+    try:
+        module, metadata, stages, _context = begun(source, target, question, compiler)
+        return {"machine": triton_machine.of(module, metadata, stages, target, compiler)}
+    except Exception as error:
+        return {"no_machine": triton_machine.why_not(error)}
+
+
 def allocated(source, target, question, compiler):
     """The module behind allocation, and the context that it lives in."""
+    module, metadata, stages, context = begun(source, target, question, compiler)
+    for name, stage in stages.items():
+        if name == "llir":
+            run_to_allocation(stage, module, metadata, *last_to_allocate(target, compiler))
+            break
+        module = stage(module, metadata)
+    return module, context
+
+
+def begun(source, target, question, compiler):
+    """(the kernel's module before any stage, what stages say of it, the stages by name, the context that it lives in)"""
     given = {name: value for name, value in question.get("options", {}).items() if name in OPTIONS and value is not None}
     backend = compiler.make_backend(target)
     options = backend.parse_options(given | source.parse_options())
@@ -227,13 +251,7 @@ def allocated(source, target, question, compiler):
     stages = {}
     backend.add_stages(stages, options, source.language)
     module = source.make_ir(target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
-    metadata = {"hash": "", "target": target, **vars(options)}
-    for name, stage in stages.items():
-        if name == "llir":
-            run_to_allocation(stage, module, metadata, *last_to_allocate(target, compiler))
-            break
-        module = stage(module, metadata)
-    return module, context
+    return module, {"hash": "", "target": target, **vars(options)}, stages, context
 
 
 def last_to_allocate(target, compiler):
@@ -257,6 +275,8 @@ def run_to_allocation(stage, module, metadata, owner, name):
         stage(module, metadata)
     except Allocated:
         pass
+    finally:
+        setattr(owner, name, add)
 
 
 # ---- refusals

@@ -527,6 +527,7 @@ impl MainLoop {
                 sha256,
                 python,
                 questions,
+                up_to: config.confirm_up_to,
                 asked,
                 is_awaited,
                 news,

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tilefit_analysis::Cancellable;
-use tilefit_analysis::confirm::Answered;
+use tilefit_analysis::confirm::{Answered, UpTo};
 use tilefit_analysis::ide::confirmation::Verdict;
 use tilefit_analysis::ide::{Confirmation, PlacedQuestion};
 use tilefit_answers::View;
@@ -34,6 +34,7 @@ pub(crate) struct Job {
     pub(crate) python: PathBuf,
     /// What is not asked yet.
     pub(crate) questions: Vec<PlacedQuestion>,
+    pub(crate) up_to: UpTo,
     pub(crate) asked: Asked,
     /// The user waits for it, and is told how it ends.
     pub(crate) is_awaited: bool,
@@ -139,7 +140,8 @@ impl Job {
         let left = self.questions.iter().filter(|it| it.is_shown).count();
         if let Some(next) = self.next() {
             let PlacedQuestion { question, .. } = self.questions.remove(next);
-            let answer = confirmer.ask(&self.path, &self.sha256, &question, self.asked.task.stopped());
+            let asked = (&question, self.up_to);
+            let answer = confirmer.ask(&self.path, &self.sha256, asked, self.asked.task.stopped());
             if self.asked.task.is_stopped() {
                 return;
             }
