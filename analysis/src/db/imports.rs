@@ -7,7 +7,8 @@ use tilefit_gpu::tuned_configurations;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt};
 
-use super::{SourceFile, Unit, Workspace, recorded, syntax, units};
+use super::{SourceFile, Unit, Workspace, syntax, units};
+use crate::launch::RECORDS;
 
 /// Folders above a file that an absolute import is looked for in.
 const FOLDERS_UP: usize = 8;
@@ -191,7 +192,7 @@ fn of_file(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
     let mut imports = tables_of_autotune(db, file);
     // What its kernels were launched with.
     if units(db, file).iter().any(|&unit| may_be_jit(db, unit)) {
-        imports.push(recorded::places(file.path(db)));
+        imports.push(in_folders_above(file.path(db), RECORDS));
     }
     let folders = folders_of_tables(db, file);
     // What reads tables asks in its functions whether there are others.

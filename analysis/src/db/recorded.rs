@@ -69,16 +69,11 @@ const VERSION: u32 = 1;
 /// The launches of each kernel, by its file from the folder of the repository, and its name.
 type Launches = BTreeMap<(String, String), Arc<Vec<Recorded>>>;
 
-/// Where what is recorded of the kernels of a file may stand, the nearest first.
-pub(super) fn places(path: &str) -> Vec<String> {
-    imports::in_folders_above(path, RECORDS)
-}
-
 /// The recorded launches of a kernel, the most used first.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn recorded<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Recorded>> {
     let path = unit.file(db).path(db);
-    let Some(file) = imports::known(db, &places(path)) else { return Arc::default() };
+    let Some(file) = imports::known(db, &imports::in_folders_above(path, RECORDS)) else { return Arc::default() };
     let Some(of_root) = path.strip_prefix(root_of(db, file)) else { return Arc::default() };
     let name = (of_root.replace('\\', "/"), unit.key(db).path.to_string());
     let Some(launches) = launches(db, file).get(&name) else { return Arc::default() };
@@ -171,7 +166,7 @@ pub(crate) fn recorded_of<'db>(
 #[salsa::tracked(returns(ref))]
 fn are_current<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<bool> {
     let path = unit.file(db).path(db);
-    let Some(file) = imports::known(db, &places(path)) else { return Vec::new() };
+    let Some(file) = imports::known(db, &imports::in_folders_above(path, RECORDS)) else { return Vec::new() };
     let root = root_of(db, file);
     recorded(db, unit).iter().map(|recorded| is_current(db, unit, root, recorded)).collect()
 }

@@ -246,7 +246,8 @@ pub(super) fn reproduction(context: &Context<'_>, placed: &PlacedUnit<'_>, kerne
 /// What the compiler refuses, where it plans something else, and which configurations spill as machine code.
 pub(super) fn diagnostics(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> Vec<Diagnostic> {
     let confirmation = of_kernel(context, placed, kernel);
-    let in_list = configurations::that_spill(context, placed);
+    let is_asked = !context.file.answers(context.db).is_empty();
+    let in_list = is_asked.then(|| configurations::that_spill(context, placed)).flatten();
     let spills = match (&confirmation, in_list) {
         (_, Some(in_list)) => in_list,
         (Some(confirmation), None) => of_machine_code(confirmation, placed.range(kernel.name_origin())),
