@@ -133,11 +133,11 @@ impl Arch {
         if self.capability() < 80 { 256 } else { 128 }
     }
 
-    /// Blocks with so many bytes of shared memory that a multiprocessor has room for. No generation runs more than 32.
+    /// Blocks with so many bytes of shared memory that a multiprocessor has room for, as far as it runs so many. No generation runs more than 32.
     pub fn blocks(self, bytes: u64) -> u64 {
-        const MOST: u64 = 32;
+        let most = self.multiprocessor().map_or(32, |it| it.blocks);
         let kept = self.reserved_smem();
-        (self.smem() + kept).checked_div(bytes + kept).map_or(MOST, |blocks| blocks.min(MOST))
+        (self.smem() + kept).checked_div(bytes + kept).map_or(most, |blocks| blocks.min(most))
     }
 
     pub fn is_amd(self) -> bool {
@@ -232,6 +232,7 @@ mod tests {
         assert_eq!(blocks("sm_90", 115_712), Some(2));
         assert_eq!(blocks("sm_90", 115_713), Some(1));
         assert_eq!(blocks("sm_80", 0), Some(32));
+        assert_eq!(blocks("sm_86", 0), Some(16));
         assert_eq!(blocks("gfx942", 32_768), Some(2));
     }
 

@@ -251,7 +251,9 @@ fn launched_scenarios<'db>(
 /// What the author's own runs have launched, and what Inductor says of a kernel that it has written, on the device of the settings where they name one.
 fn recorded_scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Scenario> {
     let is_named = config(db).is_gpu_named;
-    let on_device = |it: &Recorded| Scenario { arch: (!is_named).then_some(it.arch), ..it.scenario.clone() };
+    // What several devices have run is one launch; the device is that of the one which ran most.
+    let arch = recorded(db, unit).first().map(|it| it.arch).filter(|_| !is_named);
+    let on_device = |it: &Recorded| Scenario { arch, ..it.scenario.clone() };
     let described = described(db, unit).clone().map(|it| Scenario { arch: it.arch.filter(|_| !is_named), ..it });
     recorded(db, unit).iter().map(on_device).chain(described).collect()
 }
