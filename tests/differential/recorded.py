@@ -4,7 +4,9 @@ Each launch is asked about by itself. Wrong is a total outside the bounds, and a
 `does not fit` of what takes less, `refused` of what was compiled.
 """
 import argparse
+import ast
 import collections
+import functools
 import json
 import os
 import subprocess
@@ -26,10 +28,11 @@ def main():
     records = [it for it in records if "shared" in it and it["by"]["version"].startswith(versions)]
     program = subprocess.Popen([arguments.bin, "ask"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     counts, wrong, unknown = collections.Counter(), [], collections.Counter()
-    for (path, kernel, target), group in sorted(grouped(records).items()):
+    for (path, kernel, _, target), group in sorted(grouped(records).items()):
         for at in range(0, len(group), BATCH):
             batch = group[at:at + BATCH]
-            said = ask(program, os.path.join(arguments.root, path), kernel, target, batch)
+            file = os.path.join(arguments.root, path)
+            said = ask(program, file, whole_names(file).get(batch[0]["line"], kernel), target, batch)
             for nth, record in enumerate(batch):
                 judged = judge(record, said[nth] if isinstance(said, list) else None)
                 counts[judged] += 1
@@ -47,8 +50,26 @@ def main():
 def grouped(records):
     groups = collections.defaultdict(list)
     for record in records:
-        groups[record["file"], record["kernel"], record["target"]].append(record)
+        groups[record["file"], record["kernel"], record["line"], record["target"]].append(record)
     return groups
+
+
+@functools.lru_cache(maxsize=None)
+def whole_names(path):
+    """The functions of a file by the line of `def`, with the functions and classes around them."""
+    found = {}
+
+    def visit(node, around):
+        for child in ast.iter_child_nodes(node):
+            is_named = isinstance(child, (ast.FunctionDef, ast.ClassDef))
+            names = [*around, child.name] if is_named else around
+            if is_named:
+                found[child.lineno] = ".".join(names)
+            visit(child, names)
+
+    with open(path, encoding="utf-8") as file:
+        visit(ast.parse(file.read()), [])
+    return found
 
 
 def ask(program, path, kernel, target, batch):

@@ -608,7 +608,12 @@ impl Tracer<'_> {
                     });
                     let one = self.viewed(frame, expr, "split 0", &tensor, shape.clone(), layout.clone());
                     let two = self.viewed(frame, expr, "split 1", &tensor, shape, layout);
-                    Value::tuple([Value::Tensor(one), Value::Tensor(two)])
+                    // Two elements give two numbers.
+                    let half = |half: Tensor| match half.shape.is_empty() {
+                        true => Value::Scalar(Scalar { id: half.id, dtype: half.dtype }),
+                        false => Value::Tensor(half),
+                    };
+                    Value::tuple([half(one), half(two)])
                 }
                 _ => unknown("`split` of something"),
             },
