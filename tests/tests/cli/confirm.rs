@@ -163,8 +163,8 @@ fn every_configuration_has_a_row() {
     expect![[r#"
         total.py:8: total: 2 of 2 fit sm_90; 2 of 2 fit sm_86
           N    num_warps  sm_90        blocks  sm_86        blocks
-          256  8          <= 32  fits  32      <= 32  fits  32      shown
-          512  4          <= 16  fits  32      <= 16  fits  32
+          256  8          <= 32  fits  32      <= 32  fits  16      shown
+          512  4          <= 16  fits  32      <= 16  fits  16
         exit 0
     "#]]
     .assert_eq(&run(&root, &["configs", "total.py", "--device", "sm_86"]));
@@ -244,7 +244,7 @@ def run(x: torch.Tensor, y):
                                                  not launched          <= 65536  fits          3               not launched
           16   64   1      2                     not launched          <= 8192   fits          25              not launched          possible
           64   128  8      8                     not launched          <= 65536  fits          3               not launched          possible
-          8    8    1                            not launched          <= 512    fits          32      <= 512  fits          32
+          8    8    1                            not launched          <= 512    fits          32      <= 512  fits          16
           to see its memory, give A and B values
           assumes: the device is sm_100 (none is named)
           assumes: the kernel has 4 warps (no number is given)
