@@ -63,6 +63,8 @@ impl Limit {
 pub fn blocks_per_sm(arch: Arch, block: Block) -> Option<Occupancy> {
     let multiprocessor = arch.multiprocessor()?;
     let most = multiprocessor.blocks;
+    // Of an answer that is damaged any number may come; what is far too much stays that.
+    let block = Block { shared: block.shared.min(1 << 32), warps: block.warps.min(1 << 16), ..block };
     let by_limit = [
         (Limit::Registers, by_registers(block)),
         (Limit::SharedMemory, by_shared_memory(arch, block.shared)),

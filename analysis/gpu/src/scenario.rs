@@ -525,12 +525,15 @@ pub fn with_recorded(launches: Vec<Scenario>, recorded: &[Scenario]) -> Vec<Scen
     let mut open: Vec<Scenario> = Vec::new();
     let mut is_of_others = vec![true; recorded.len()];
     for launch in launches {
-        let before = all.len();
+        let mut is_recorded = false;
         for (nth, record) in recorded.iter().enumerate().filter(|(_, record)| launch.may_be(record)) {
+            is_recorded = true;
             is_of_others[nth] = false;
-            all.push(launch.filled_from(record));
+            if all.len() < MOST_SCENARIOS {
+                all.push(launch.filled_from(record));
+            }
         }
-        if all.len() == before {
+        if !is_recorded {
             // The one that most is run of may have been this, before an edit.
             let alike = recorded.iter().enumerate().find(|(_, record)| launch.is_given_the_like(record));
             all.push(match alike {

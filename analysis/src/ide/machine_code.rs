@@ -43,7 +43,7 @@ pub(super) fn of(outcome: &Outcome, question: &Question) -> Option<Result<Machin
     let Machine { by, registers, stack, spills, warps, barriers, static_shared } = machine.clone();
     let is_cluster = question.options.get("num_ctas").is_some_and(|&ctas| ctas > 1);
     let arch = Arch::from_name(&question.target).filter(|_| !is_cluster);
-    let block = Block { registers, shared: plan.shared + static_shared, warps, barriers };
+    let block = Block { registers, shared: plan.shared.saturating_add(static_shared), warps, barriers };
     let occupancy = arch.and_then(|arch| blocks_per_sm(arch, block)).map(AtOnce::from);
     Some(Ok(MachineCode { by, registers, stack, spills, warps, occupancy }))
 }
