@@ -121,7 +121,7 @@ fn a_file_that_is_no_record_says_nothing() {
         KERNEL,
         &[&strange],
         expect![[r#"
-        98304 recorded
+        98304 B recorded
         recorded: smem 98304 by triton 3.9.0 on sm_90 in `tests/test_mm.py::test_square[ [31m]`
         not-modelled: not modelled: the bounds of `arange` are not known"#]],
     );

@@ -158,7 +158,7 @@ fn mark_of_plan(confirmation: &Confirmation) -> String {
         Verdict::Confirmed => " · confirmed".to_owned(),
         Verdict::Within => {
             let used = confirmation.spaces.values().next().copied().unwrap_or_default();
-            format!(" · {used} {}", if is_recorded { "recorded" } else { "by the compiler" })
+            format!(" · {used} {}", if is_recorded { "B recorded" } else { "by the compiler" })
         }
         Verdict::Differs { .. } => {
             let used: Vec<_> = confirmation.spaces.iter().map(|(space, used)| format!("{space} {used}")).collect();
