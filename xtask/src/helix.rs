@@ -44,10 +44,13 @@ fn author(terminal: &Terminal<'_>) -> anyhow::Result<()> {
     terminal.keys(&["Space", "d"])?;
     terminal.wait_for("the overflow is among the diagnostics", |screen| screen.contains("Vec overflow: 192 KiB"))?;
     terminal.keys(&["Escape"])?;
+    // A letter that arrives together with an escape is Alt and the letter.
+    terminal.wait_for("they close", |screen| !screen.contains("Vec overflow: 192 KiB"))?;
     terminal.type_text("/value")?;
     terminal.keys(&["Enter", "Space", "k"])?;
     terminal.wait_for("a hover tells the bytes", |screen| screen.contains("65536 bytes"))?;
     terminal.keys(&["Escape"])?;
+    terminal.wait_for("it closes", |screen| !screen.contains("65536 bytes"))?;
     terminal.type_text("gg/256")?;
     terminal.keys(&["Enter", "c"])?;
     terminal.type_text("192")?;
