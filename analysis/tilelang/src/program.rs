@@ -1,0 +1,202 @@
+//! A launch of TileLang as its front end hands it to the compiler, before any pass: buffers, and the statements that touch them, in source order.
+//!
+//! What a statement computes does not matter here; what it touches, and when, do.
+
+use std::sync::Arc;
+
+use tilefit_python::finding::{Origin, Reason};
+/// One `with T.Kernel(…)`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Launch {
+    /// The primitive function.
+    pub function: Arc<str>,
+    /// Of a block, over all dimensions; `None` where it is not known.
+    pub threads: Option<u64>,
+    /// Those of global memory, too.
+    pub buffers: Vec<Buffer>,
+    pub body: Vec<Statement>,
+    pub options: Options,
+    /// Why the statements may not be those of the compiler.
+    pub unknown: Vec<Reason>,
+}
+
+impl Launch {
+    pub fn buffer(&self, id: BufferId) -> &Buffer {
+        &self.buffers[id.0 as usize]
+    }
+}
+
+/// What the author asks of the compiler's passes (`pass_configs`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// `tl.disable_warp_specialized`.
+    pub is_warp_specialization_off: bool,
+    /// `tl.disable_tma_lower`.
+    pub is_tma_off: bool,
+    /// `tl.enable_aggressive_shared_memory_merge`.
+    pub is_merge_aggressive: bool,
+    /// `tl.disable_shared_memory_reuse`.
+    pub is_reuse_off: bool,
+}
+
+/// Index in [`Launch::buffers`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufferId(pub u32);
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Buffer {
+    /// As the author calls it. Several may have one name: those of macros.
+    pub name: Arc<str>,
+    pub scope: Scope,
+    pub dtype: Dtype,
+    pub shape: Vec<Extent>,
+    /// `T.annotate_layout` gives it a swizzled layout.
+    pub is_swizzled: bool,
+    pub at: Origin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    Global,
+    /// `shared.dyn`: placed by the compiler, and what a plan is about.
+    Shared,
+    /// `shared`: beyond the plan.
+    StaticShared,
+    Barrier,
+    TensorMemory,
+    /// `local.fragment`: registers of all threads together.
+    Fragment,
+    /// `local` and `local.var`: of each thread.
+    Local,
+}
+
+/// A type of elements, in TVM's words: `float16`, `bfloat16`, `float8_e4m3fn`, `int4`, `bool`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Dtype {
+    pub name: Arc<str>,
+    /// That one element takes; 8 of `bool`.
+    pub bits: u64,
+}
+
+/// Of a buffer or a region along one dimension.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Extent {
+    Known(u64),
+    /// An expression of the kernel, or of a symbolic size, as it is shown.
+    Symbolic(Arc<str>),
+    /// A value of the host that is not known.
+    Unknown(Reason),
+}
+
+impl Extent {
+    pub fn known(&self) -> Option<u64> {
+        match self {
+            Extent::Known(extent) => Some(*extent),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Statement {
+    Op(Op),
+    Loop(Loop),
+    Branch(Branch),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Op {
+    pub kind: Kind,
+    /// Source first, and the left side of a product before the right one.
+    pub reads: Vec<Region>,
+    pub writes: Vec<Region>,
+    pub at: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// `T.copy`.
+    Copy,
+    AsyncCopy,
+    TmaCopy,
+    Gemm(Gemm),
+    Reduce(Reduce),
+    /// `T.fill`, `T.clear`.
+    Fill,
+    CumulativeSum,
+    /// A whole nest of `T.Parallel`. `is_copy`: it loads from global memory and stores to shared or registers, and does nothing else but cast.
+    Parallel {
+        is_copy: bool,
+    },
+    /// Of one element, outside any `T.Parallel`; `is_copy` as above.
+    Store {
+        is_copy: bool,
+    },
+    /// Any other, by its name in TIR: `atomicadd`, `tl.mbarrier_wait_parity`, `bind` for a name that is given a loaded value.
+    Other(Arc<str>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gemm {
+    /// `T.tcgen05_gemm`.
+    pub is_tcgen05: bool,
+    pub transposes: [bool; 2],
+    pub m: u64,
+    pub n: u64,
+    pub k: u64,
+    pub policy: WarpPolicy,
+}
+
+/// How the warps of a block share a product.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WarpPolicy {
+    #[default]
+    Square,
+    FullRow,
+    FullColumn,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reduce {
+    pub dim: usize,
+    pub clears: bool,
+}
+
+/// What a statement touches of a buffer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Region {
+    pub buffer: BufferId,
+    /// `None`: single elements, by index.
+    pub extents: Option<Vec<Extent>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loop {
+    /// Of iterations.
+    pub extent: Extent,
+    /// `num_stages` of `T.Pipelined`; 0 of all others.
+    pub stages: u64,
+    /// `order=` and `stage=` of `T.Pipelined`.
+    pub written: Option<WrittenPipeline>,
+    /// `T.unroll(n, explicit=True)`: n copies of the body.
+    pub is_explicitly_unrolled: bool,
+    pub body: Vec<Statement>,
+    pub at: Origin,
+}
+
+/// For each statement of the body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenPipeline {
+    pub order: Vec<u64>,
+    pub stage: Vec<u64>,
+}
+
+/// An `if` on a value of the kernel. One on a value of Python is gone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Branch {
+    /// What its condition looks at.
+    pub reads: Vec<Region>,
+    pub then: Vec<Statement>,
+    pub otherwise: Vec<Statement>,
+    pub at: Origin,
+}
