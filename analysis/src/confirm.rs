@@ -223,6 +223,18 @@ pub struct SharedBuffer {
     /// The function that is not inlined, from whose start the offset counts.
     #[serde(default)]
     pub function: Option<String>,
+    /// Of a buffer of the kernel's own; empty where it is one number.
+    #[serde(default)]
+    pub shape: Vec<u64>,
+    /// In MLIR's words.
+    #[serde(default)]
+    pub dtype: Option<String>,
+    /// When it is needed, from one time to before another: numbers that grow from the start of the kernel to its end.
+    #[serde(default)]
+    pub live: Option<[u32; 2]>,
+    /// Of what reads or writes it last, in the kernel's own file.
+    #[serde(default)]
+    pub last_line: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

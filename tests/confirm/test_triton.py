@@ -38,6 +38,18 @@ def seen(answer, columns):
     return answer["shared"], answer[columns], buffers, tensor_memory
 
 
+def sharing(answer):
+    """Pairs of buffers that have the same bytes at the same time."""
+    known = [one for one in answer.get("buffers", ()) if one["size"] and "live" in one]
+
+    def meet(one, other):
+        (start, end), (since, until) = one["live"], other["live"]
+        bytes_meet = one["offset"] < other["offset"] + other["size"] and other["offset"] < one["offset"] + one["size"]
+        return bytes_meet and start < until and since < end
+
+    return [(one, other) for nth, one in enumerate(known) for other in known[:nth] if meet(one, other)]
+
+
 def other_sizes(case, answer):
     """Triton 3.8 does not print the size of scratch: that is no difference."""
     return [(then, now) for then, now in zip(case["buffers"], answer["buffers"]) if now["size"] not in (None, then["size"])]
@@ -58,6 +70,7 @@ class Recorded(unittest.TestCase):
             parts = {name: case[name] for name in ("target", "signature", "constexprs", "divisible", "options")}
             answer = driver.ask(file, kernel=kernel, **parts)
             seconds.append(answer["seconds"])
+            wrong += [f"{path.parent.name}/{path.stem}: {one} and {other} share bytes and time" for one, other in sharing(answer)]
             if seen(answer, "tensor_columns") != seen(case, "tmem_columns"):
                 wrong.append(f"{path.parent.name}/{path.stem} {case['target']} {case['constexprs']}: {case.get('shared')} is now "
                              f"{answer.get('shared')} {answer.get('error', '')} {case.get('error') or ''}")
@@ -112,6 +125,23 @@ class Kernels(unittest.TestCase):
         self.assertEqual((4, 232448, 0, []), (answer["total_warps"], answer["limit"], answer["tensor_columns"], answer["buffers"]))
         self.assertEqual(("triton", "cuda:90"), (answer["by"]["name"], answer["target"]))
         self.assertEqual(["kernels.py"], [Path(one["path"]).name for one in answer["files"]])
+
+    def test_how_long_buffers_are_needed(self):
+        answer = self.ask(HEAD + """\
+@triton.jit
+def product(a, b, c, K):
+    at = tl.arange(0, 64)
+    acc = tl.zeros((64, 64), tl.float32)
+    for k in range(0, K, 64):
+        x = tl.load(a + at[:, None] * K + at[None, :] + k)
+        y = tl.load(b + at[:, None] * K + at[None, :] + k)
+        acc += tl.dot(x, y)
+    tl.store(c + at, tl.max(acc, 1))
+""", "product", signature={"a": "*fp16", "b": "*fp16", "c": "*fp32", "K": "i32"}, constexprs={}, divisible=["a", "b", "c", "K"], target="cuda:80")
+        x, y, *scratch = answer["buffers"]
+        self.assertEqual([(8, 8), (9, 9), (11, 11)], [(one["line"], one["last_line"]) for one in (x, y, scratch[0])])
+        self.assertEqual([0] * len(scratch), [one["offset"] for one in scratch])
+        self.assertLessEqual(max(x["live"][1], y["live"][1]), scratch[0]["live"][0])
 
     def test_machine_code(self):
         self.assertNotIn("machine", self.check(HEAD + COPY))

@@ -39,7 +39,10 @@ pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<Outcome> {
 /// Screenshots into `folder`, in light and dark.
 pub(crate) fn pictures(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
     let modules = prepared(workspace)?;
-    let _python = workspace.shell.push_env("TILEFIT_PYTHON", confirm::triton(workspace)?);
+    let shell = &workspace.shell;
+    let module = workspace.root.join("packaging/python");
+    let _python = [("TILEFIT_PYTHON", confirm::triton_and_pytest(workspace)?), ("PYTHONPATH", module)]
+        .map(|(name, value)| shell.push_env(name, value));
     with_extension(workspace, "pictures.mjs", &modules, folder)
 }
 

@@ -48,6 +48,13 @@ pub(crate) fn triton(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     environment(workspace, COMPILERS.lines().next().context("a compiler")?)
 }
 
+/// A Python with Triton and pytest.
+pub(crate) fn triton_and_pytest(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let mut packages: Vec<_> = COMPILERS.lines().next().context("a compiler")?.split(' ').collect();
+    packages.push("pytest");
+    python::environment(workspace, &workspace.target.join("confirm/pytest"), &packages)
+}
+
 /// The Python of an environment with these packages.
 fn environment(workspace: &Workspace, packages: &str) -> anyhow::Result<PathBuf> {
     let packages: Vec<_> = packages.split(' ').collect();

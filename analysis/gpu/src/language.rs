@@ -151,6 +151,11 @@ impl Dtype {
         DTYPES.iter().chain(POINTERS).copied().find(|dtype| dtype.name == name)
     }
 
+    /// The first of those that MLIR calls so: it has no signs.
+    pub fn from_mlir(name: &str) -> Option<Dtype> {
+        DTYPES.iter().copied().find(|dtype| dtype.mlir == name)
+    }
+
     pub fn pointer_to(self) -> Option<Dtype> {
         let at = DTYPES.iter().position(|&dtype| dtype == self)?;
         POINTERS.get(at).copied()

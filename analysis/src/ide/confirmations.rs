@@ -144,6 +144,20 @@ pub(super) fn of_kernel(
     })
 }
 
+/// The compiler's own plan of a kernel that tilefit has bounds of.
+pub(super) fn plan_within<'c>(
+    context: &'c Context<'_>,
+    placed: &PlacedUnit<'_>,
+    kernel: &dyn KernelView,
+) -> Option<&'c SharedPlan> {
+    let answers = context.file.answers(context.db);
+    let question = (!answers.is_empty()).then(|| kernel.question(context, placed).ok()).flatten()?;
+    match &answers.to(&question)?.outcome {
+        Outcome::Shared(plan) => Some(plan),
+        _ => None,
+    }
+}
+
 /// What a lens says of it beside the numbers; empty if the compiler was not asked.
 pub(super) fn mark(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> String {
     let Some(confirmation) = of_kernel(context, placed, kernel) else { return String::new() };
@@ -298,7 +312,7 @@ fn of_plan(context: &Context<'_>, confirmation: Confirmation) -> Option<Diagnost
 }
 
 /// What stands in a line, from 1, without its indentation.
-fn text_of_line(context: &Context<'_>, line: usize) -> TextRange {
+pub(super) fn text_of_line(context: &Context<'_>, line: usize) -> TextRange {
     let rope = context.document().rope();
     let line = line.clamp(1, rope.len_lines()) - 1;
     let start = rope.line_to_byte(line);

@@ -4,9 +4,10 @@ use tilefit_syntax::TextRange;
 
 use crate::project::Config;
 
+use super::confirmation::Verdict;
 use super::language::KernelView;
 use super::memory_map::{Drawing, MemoryMap, MemoryMaps, Totals, Trial};
-use super::{Context, PlacedUnit, confirmations, languages};
+use super::{Context, PlacedUnit, compiler_map, confirmations, languages};
 
 /// The maps of the kernel around a byte offset.
 pub(crate) fn memory_map(context: &Context<'_>, offset: usize, trial: Trial) -> Option<MemoryMaps> {
@@ -45,7 +46,10 @@ fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>, config: &Config) -> V
 }
 
 fn of_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> MemoryMap {
-    let Drawing { down, steps, spaces } = kernel.drawing(context, placed);
+    let confirmation = confirmations::of_kernel(context, placed, kernel);
+    let is_within = confirmation.as_ref().is_some_and(|it| it.verdict == Verdict::Within);
+    let by_compiler = is_within.then(|| compiler_map::drawing(context, placed, kernel)).flatten();
+    let Drawing { down, steps, spaces } = by_compiler.unwrap_or_else(|| kernel.drawing(context, placed));
     MemoryMap {
         kernel: context.qualified_name(placed.unit, kernel.name()),
         line: context.line(placed.range(kernel.name_origin()).start),
@@ -54,7 +58,7 @@ fn of_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn Kernel
         planner: kernel.planner(),
         status: kernel.status().name(),
         reasons: kernel.reasons(),
-        confirmation: confirmations::of_kernel(context, placed, kernel),
+        confirmation,
         down,
         steps,
         spaces,

@@ -7,6 +7,7 @@ mod capacity_fixes;
 mod code_action;
 pub mod code_actions;
 pub mod code_lens;
+mod compiler_map;
 pub mod completion;
 mod configuration_fixes;
 pub mod configurations;

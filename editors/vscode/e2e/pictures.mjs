@@ -3,9 +3,10 @@
 //   cargo xtask pictures
 //   node pictures.mjs [scene ...]
 //
-// Needs what editor.mjs needs, TILEFIT_EXAMPLES, TILEFIT_PYTHON, which has Triton, and TILEFIT_OUT, where `vscode-<name>-light.png` and
+// Needs what editor.mjs needs, TILEFIT_EXAMPLES, TILEFIT_PYTHON, which has Triton, pytest and the module `tilefit`, and TILEFIT_OUT, where `vscode-<name>-light.png` and
 // `vscode-<name>-dark.png` go.
 
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 
@@ -41,6 +42,12 @@ fs.writeFileSync(path.join(project, "fullness.py"), `import pypto.language as pl
 const overflow = fs.readFileSync(path.join(examples, "overflow.py"), "utf8");
 fs.writeFileSync(path.join(project, "misspelt.py"), overflow.replace("pl.mul(value, squashed)", "pl.mul(value, squshed)"));
 
+// A kernel whose tests were recorded.
+fs.cpSync(fileURLToPath(new URL("recorded", import.meta.url)), project, { recursive: true });
+const python = env("TILEFIT_PYTHON");
+execFileSync("git", ["init", "-q"], { cwd: project });
+execFileSync(python, ["-m", "tilefit", "record", "--dry", "sm_90", "--", python, "-m", "pytest", "-q", "--rootdir=.", "test_scores.py"], { cwd: project });
+
 /** An editor with a kernel in it, and nothing that has nothing to do with it. */
 const settings = {
   "breadcrumbs.enabled": false,
@@ -65,8 +72,9 @@ const settings = {
   "workbench.layoutControl.enabled": false,
   "workbench.statusBar.visible": false,
   "tilefit.confirm": "command",
+  "tilefit.confirmFull": true,
   "tilefit.devices": ["sm_86"],
-  "tilefit.python": env("TILEFIT_PYTHON"),
+  "tilefit.python": python,
 };
 
 const themes = { light: "Default Light Modern", dark: "Default Dark Modern" };
@@ -170,7 +178,7 @@ const scenes = {
   configurations: {
     file: "matmul.py",
     top: 5,
-    size: [1440, 340],
+    size: [1920, 340],
     async play({ page, parts }) {
       await confirm({ page, parts });
       await parts.palette("tilefit: Show configurations");
@@ -186,6 +194,22 @@ const scenes = {
       await confirm({ page, parts });
       await parts.palette("tilefit: Show memory map");
       await must(async () => (await (await parts.map())?.locator(".confirmation").count()) === 1, "the word of the compiler in the map");
+    },
+  },
+  recorded: {
+    file: "scores.py",
+    top: 1,
+    size: [1140, 500],
+    height: 1700, // a hover is as high as a quarter of the editor
+    async play({ page, parts }) {
+      await must(() => parts.lens("recorded").count(), "the lens");
+      const hover = page.locator(".monaco-hover:visible", { hasText: "test_scores.py" });
+      await must(async () => {
+        await page.mouse.move(500, 40);
+        await page.mouse.move(...(await parts.word("def scores", "scores")), { steps: 5 });
+        await page.waitForTimeout(1_500);
+        return hover.count();
+      }, "the hover");
     },
   },
   switch: {

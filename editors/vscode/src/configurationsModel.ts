@@ -67,7 +67,7 @@ export interface ConfigurationsAnswer {
 /** `device` is an index into the devices of the kernel. */
 export type Column = { id: string; title: string } & (
   | { kind: "value" }
-  | { kind: "bytes" | "blocks"; device: number }
+  | { kind: "bytes" | "registers" | "blocks"; device: number }
 );
 
 export interface Sort {
@@ -90,10 +90,11 @@ export function kernelAt(kernels: KernelConfigurations[], line: number, name?: s
 export function columnsOf(kernel: KernelConfigurations): Column[] {
   const names = Object.keys(kernel.configurations[0]?.values ?? {});
   const values = names.map((name): Column => ({ id: `value ${name}`, title: name, kind: "value" }));
-  const devices = kernel.devices.flatMap((name, device): Column[] => [
-    { id: `bytes ${name}`, title: "bytes", kind: "bytes", device },
-    { id: `blocks ${name}`, title: "blocks", kind: "blocks", device },
-  ]);
+  const devices = kernel.devices.flatMap((name, device) => {
+    const isAssembled = kernel.configurations.some(({ on }) => on[device]?.machine);
+    const kinds = ["bytes", ...(isAssembled ? (["registers"] as const) : []), "blocks"] as const;
+    return kinds.map((kind): Column => ({ id: `${kind} ${name}`, title: kind, kind, device }));
+  });
   return [...values, ...devices];
 }
 
@@ -128,15 +129,26 @@ export function blocksText(on: OnDevice | null, isLaunched = true): string {
   }
   const occupancy = on.machine?.occupancy;
   if (occupancy && on.verdict === "fits") {
-    return `${grouped(occupancy.blocks)} (${occupancy.limits.join(", ")})`;
+    const limits = occupancy.limits.map((limit) => (limit === "shared memory" ? "SMEM" : limit));
+    return `${grouped(occupancy.blocks)} (${limits.join(", ")})`;
   }
   return on.blocks === null ? on.verdict : grouped(on.blocks);
 }
 
-/** `255 registers, 1,792 B spilled by ptxas 13.4.59` */
-function machineText({ by, registers, spills }: MachineCode): string {
+/** `255, 1,792 B spilled`, `168` */
+export function registersText(machine: MachineCode | undefined): string {
+  const spilled = machine && spillsText(machine);
+  return machine ? `${machine.registers}${spilled ? `, ${spilled}` : ""}` : "";
+}
+
+function spillsText({ spills }: MachineCode): string | undefined {
   const [amount, unit] = "stored" in spills ? [spills.stored, " B"] : [spills.registers, ""];
-  return `${registers} registers, ${amount > 0 ? `${grouped(amount)}${unit} spilled` : "no spills"} by ${by}`;
+  return amount > 0 ? `${grouped(amount)}${unit} spilled` : undefined;
+}
+
+/** `255 registers, 1,792 B spilled by ptxas 13.4.59` */
+function machineText(machine: MachineCode): string {
+  return `${machine.registers} registers, ${spillsText(machine) ?? "no spills"} by ${machine.by}`;
 }
 
 /** Per cent of the capacity: of the most that it may take, where that is known. */
@@ -197,6 +209,9 @@ function sortKey(row: Configuration, column: Column): number | string | undefine
   const on = row.on[column.device];
   if (!on) {
     return undefined;
+  }
+  if (column.kind === "registers") {
+    return on.machine?.registers;
   }
   if (column.kind === "blocks") {
     return on.machine?.occupancy?.blocks ?? on.blocks ?? undefined;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { blocksText, bytesText, caption, columnsOf, csv, detail, kernelAt, nextSort, percent, sorted } from "../src/configurationsModel";
+import { blocksText, bytesText, caption, columnsOf, csv, detail, kernelAt, nextSort, percent, registersText, sorted } from "../src/configurationsModel";
 import type { Configuration, KernelConfigurations, OnDevice } from "../src/configurationsModel";
 
 const capacity = 232_448;
@@ -51,9 +51,13 @@ test("machine code says how many blocks run at once, and what spills", () => {
   const machine = { by: "ptxas 13.4.59", registers: 255, spills: { stored: 1792, loaded: 1280 }, occupancy };
   const full = on(58_112, 58_112, { machine });
   assert.equal(blocksText(full), "2 (registers)");
+  assert.equal(registersText(full.machine), "255, 1,792 B spilled");
+  const ids = columnsOf(kernel({ ...row("1", on(100)), on: [full] })).map(({ id }) => id);
+  assert.deepEqual(ids.slice(-5), ["bytes sm_90", "registers sm_90", "blocks sm_90", "bytes sm_86", "blocks sm_86"]);
   assert.equal(detail(full, "sm_90"), "sm_90: fits, 25 % of 232,448 bytes; 255 registers, 1,792 B spilled by ptxas 13.4.59");
   const amd = on(58_112, 58_112, { machine: { by: "LLVM", registers: 312, spills: { registers: 0 }, occupancy: null } });
   assert.equal(blocksText(amd), "4");
+  assert.equal(registersText(amd.machine), "312");
   assert.equal(detail(amd, "gfx942"), "gfx942: fits, 25 % of 232,448 bytes; 312 registers, no spills by LLVM");
 });
 

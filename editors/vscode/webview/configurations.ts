@@ -1,6 +1,6 @@
 /** The inside of the panel of configurations: a table that sorts itself. */
 
-import { blocksText, bytesText, caption, columnsOf, csv, detail, grouped, nextSort, percent, sorted } from "../src/configurationsModel";
+import { blocksText, bytesText, caption, columnsOf, csv, detail, grouped, nextSort, percent, registersText, sorted } from "../src/configurationsModel";
 import type { Column, Configuration, KernelConfigurations, Sort } from "../src/configurationsModel";
 import type { FromConfigurations, ToConfigurations } from "../src/panelMessages";
 
@@ -37,7 +37,14 @@ function show({ kernels, shown, note: text }: ToConfigurations): void {
   const focused = document.activeElement?.getAttribute("data-column");
   main.classList.toggle("old", text !== "");
   main.replaceChildren(...(shown ? [table(shown)] : []));
+  keepInSight();
   [...main.querySelectorAll<HTMLElement>("[data-column]")].find((head) => head.dataset.column === focused)?.focus();
+}
+
+/** In a narrow panel, the bytes of the last device stay left of the last column. */
+function keepInSight(): void {
+  const [head] = [...main.querySelectorAll<HTMLElement>("thead tr:last-child th")].slice(-1);
+  main.style.setProperty("--last-column", `${head?.offsetWidth ?? 0}px`);
 }
 
 /** Two kernels may have one name. */
@@ -64,7 +71,8 @@ function deviceHeads(kernel: KernelConfigurations, columns: Column[]): HTMLEleme
   const heads = kernel.devices.map((device, nth) => {
     const capacity = kernel.configurations.find(({ on }) => on[nth])?.on[nth]?.capacity;
     const size = capacity === undefined ? "" : `, ${grouped(capacity)} bytes`;
-    return make("th", { colspan: "2", scope: "colgroup", class: "device" }, [device, make("small", {}, [size])]);
+    const columnsOfIt = columns.filter((column) => column.kind !== "value" && column.device === nth).length;
+    return make("th", { colspan: String(columnsOfIt), scope: "colgroup", class: "device" }, [device, make("small", {}, [size])]);
   });
   return make("tr", {}, [make("td", { colspan: String(values + 1) }, []), ...heads]);
 }
@@ -82,9 +90,14 @@ function columnHeads(kernel: KernelConfigurations, columns: Column[]): HTMLEleme
         show(last);
       }
     });
-    return make("th", { scope: "col", "aria-sort": order, class: column.kind }, [button]);
+    return make("th", { scope: "col", "aria-sort": order, class: classOf(kernel, column) }, [button]);
   });
   return make("tr", {}, [make("td", {}, []), ...heads]);
+}
+
+function classOf(kernel: KernelConfigurations, column: Column): string {
+  const isLast = column.kind === "bytes" && column.device === kernel.devices.length - 1;
+  return isLast ? "bytes last" : column.kind;
 }
 
 /** It has the verdict of the kernel's own device, and the cells of others have theirs. */
@@ -102,9 +115,12 @@ function cell(kernel: KernelConfigurations, row: Configuration, column: Column):
   const on = row.on[column.device] ?? null;
   const device = kernel.devices[column.device] ?? "";
   const isLaunched = !row.not_on?.includes(device);
-  const told = { class: `${column.kind} ${on?.verdict ?? "unknown"}`, title: detail(on, device, isLaunched) };
+  const told = { class: `${classOf(kernel, column)} ${on?.verdict ?? "unknown"}`, title: detail(on, device, isLaunched) };
   if (column.kind === "blocks") {
     return make("td", told, [blocksText(on, isLaunched)]);
+  }
+  if (column.kind === "registers") {
+    return make("td", told, [registersText(on?.machine)]);
   }
   const parts: (Node | string)[] = [bytesText(on)];
   if (on) {

@@ -9,7 +9,7 @@ use tilefit_analysis::ide::memory_map::text::{Kind, Line};
 use tilefit_analysis::ide::memory_map::{html, svg, text};
 
 use super::Planning;
-use super::source::Source;
+use super::source::{self, Source};
 use super::which::{Kernels, Which, no_kernels};
 use crate::disk;
 use crate::terminal::{complain, fail, plain, print, print_styled};
@@ -32,6 +32,11 @@ pub(super) struct Arguments {
     /// Draw all memories in one scale, so that a byte is as wide in each of them
     #[arg(long)]
     one_scale: bool,
+    /// Ask the compiler that is installed, and draw what it says where tilefit has bounds. Imports the file
+    #[arg(long)]
+    confirm: bool,
+    #[command(flatten)]
+    asking: source::Python,
     #[command(flatten)]
     planning: Planning,
 }
@@ -59,7 +64,14 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 /// Errors are sentences for the user.
 fn drawn(arguments: &Arguments) -> Result<(), String> {
     let which = Which::of(&arguments.what).and(&arguments.kernels);
-    let source = Source::read(&which.path, &arguments.planning.config_of(&which.path))?;
+    let config = arguments.planning.config_of(&which.path);
+    let source = match arguments.confirm {
+        true => {
+            let mut asking = arguments.asking.of(&config, &arguments.kernels)?;
+            Source::read_and_confirm(&which.path, &config, &mut asking)?
+        }
+        false => Source::read(&which.path, &config)?,
+    };
     let all = source.ask(|analysis, file| analysis.memory_maps(file));
     let maps: Vec<MemoryMap> = which.among(&all, |map| &map.kernel)?.into_iter().cloned().collect();
     if maps.is_empty() && !matches!(arguments.format, Format::Svg) {

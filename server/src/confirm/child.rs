@@ -33,6 +33,7 @@ const DRIVER: &[(&str, &str)] = &[
     ("stand_ins.py", include_str!("driver/stand_ins.py")),
     ("triton_compiler.py", include_str!("driver/triton_compiler.py")),
     ("triton_machine.py", include_str!("driver/triton_machine.py")),
+    ("triton_lives.py", include_str!("driver/triton_lives.py")),
     ("triton_module.py", include_str!("driver/triton_module.py")),
     ("triton_target.py", include_str!("driver/triton_target.py")),
     ("unrun_packages.py", include_str!("driver/unrun_packages.py")),

@@ -61,6 +61,58 @@ fn a_plan_that_differs_is_a_failure() {
     assert!(json.contains(r#""verdict":{"is":"differs","line":13"#), "{json}");
 }
 
+/// The compiler's buffers have lines, sizes and times, so that its own plan is drawn where tilefit has bounds.
+#[test]
+fn the_map_of_a_bounded_kernel_is_that_of_the_compiler() {
+    let kernel = "\
+import triton
+import triton.language as tl
+
+
+# tilefit: a=fp16 b=fp16 c=fp32 K=1024 arch=sm_80
+@triton.jit
+def product(a, b, c, K):
+    at = tl.arange(0, 64)
+    acc = tl.zeros((64, 64), tl.float32)
+    for k in range(0, K, 64):
+        x = tl.load(a + at[:, None] * K + at[None, :] + k)
+        y = tl.load(b + at[:, None] * K + at[None, :] + k)
+        acc += tl.dot(x, y)
+    top = tl.max(acc, 1)
+    tl.store(c + at, top)
+";
+    let answer = r#"
+product = [{"op": "ttg.local_alloc", "line": line, "offset": offset, "size": 8192, "kind": "explicit", "shape": [64, 64], "dtype": "f16",
+            "live": [10 + line, 60], "last_line": 13} for line, offset in ((11, 0), (12, 8192))]
+scratch = {"op": "tt.reduce", "line": 14, "offset": 0, "size": 512, "kind": "scratch", "live": [61, 62], "last_line": 14}
+say({"id": asked["id"], "by": {"name": "triton", "version": "3.9.0"}, "shared": 16384, "buffers": product + [scratch]})
+"#;
+    let root = directory("confirm-map", &[("kernel.py", kernel.as_bytes())]);
+    python(&root, answer);
+    expect![[r#"
+        product (sm_80, triton 3.9, bounded)
+          smem 16 KiB of 163 KiB
+          smem 16384 by triton 3.9.0 on sm_80
+          not modelled: how many copies of what a loop loads the compiler keeps follows
+            from what it knows of pointers and layouts
+          not modelled: whether an operand of `tl.dot` goes through shared memory
+            follows from layouts that the compiler chooses
+          not modelled: the compiler chooses the layouts of registers
+
+          Horizontal: address. Vertical: time, by source line.
+          █▓ tile   ┃ capacity   ◂ peak usage
+
+              smem
+           11 ▓x▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓····························
+           12 ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓█y█████████████████·········◂
+           13 ···············································
+           14 █··············································  scratch of `tt.reduce` …
+              0x0                0x2000             0x4000
+        exit 0
+    "#]]
+    .assert_eq(&run(&root, &["map", "--confirm", "kernel.py"]));
+}
+
 #[test]
 fn machine_code_is_asked_for_and_told() {
     let root = asked("confirm-full", SPILLING);

@@ -4,6 +4,8 @@ The Python interface of the compiler's modules shows neither types nor places in
 """
 import re
 
+from . import triton_lives
+
 BITS = {"i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "f16": 16, "bf16": 16, "f32": 32, "f64": 64, "f8E4M3FN": 8, "f8E5M2": 8,
         "f8E4M3FNUZ": 8, "f8E5M2FNUZ": 8, "f8E4M3B11FNUZ": 8}
 KINDS = {"ttg.warp_specialize": "captures", "tt.func": "warp states", "tt.call": "call"}
@@ -27,13 +29,26 @@ class Reader:
         self.ctas = int((re.search(r'"ttg\.num-ctas" = (\d+)', text) or [0, 1])[1])
         self.barriers = barriers(text)
         self.buffers, self.tensor_memory = [], []
+        self.made = []  # for each buffer its row, the number of the line of the text that makes it, and its name there
         self.regions = []  # the row of the operation that each open brace belongs to; None for a further region of one
         self.function = None
 
     def read(self):
-        for line in self.text.splitlines():
+        lines = self.text.splitlines()
+        for self.number, line in enumerate(lines):
             self.take(line.strip())
+        self.add_lives(lines)
         return self.buffers, self.tensor_memory
+
+    def add_lives(self, lines):
+        """Of the buffers of the kernel itself: those of other functions live in their calls."""
+        made = sorted((number, result, nth) for nth, (row, number, result) in enumerate(self.made) if "function" not in row)
+        lives = triton_lives.lives(lines, [(number, result) for number, result, _ in made])
+        for (_, _, nth), (start, end, last) in zip(made, lives):
+            frames = self.places.of(lines[last].strip())
+            own = [line for file, line in frames if file == self.file]
+            row = self.made[nth][0]
+            row |= {"live": [start, end], "last_line": own[0] if own else row["line"]}
 
     def take(self, line):
         closed = self.regions.pop() if line.startswith("}") and self.regions else None
@@ -49,9 +64,11 @@ class Reader:
         if line.endswith("{") and not line.startswith("module"):
             self.open(row, line)
         elif row["op"] == "ttg.warp_specialize":
+            row["number"] = self.number
             self.regions.append(row)  # its regions follow on lines of their own
 
     def open(self, row, line):
+        row["number"] = self.number
         warps = re.match(r"partition\d+\(.*num_warps\((\d+)\)", line)
         group = self.specialized()
         if warps and group:
@@ -70,7 +87,7 @@ class Reader:
             group = self.regions.pop()
             self.place(group, line)
             if group.get("kind") == "captures":
-                group["size"] = sum(map(capture_size, split_types(given[1])))
+                group["size"] = sum(map(capture_size, triton_lives.split_types(given[1])))
             self.widest_tasks(group.pop("tasks"))
         elif row["op"]:
             self.place(row, line)
@@ -112,6 +129,7 @@ class Reader:
             size = None if kind == "warp states" else number("allocation.size", line)
             row |= {"kind": kind, "size": size, "alignment": ALIGNMENTS.get(kind, SCRATCH_ALIGNMENT)}
         self.buffers.append(row)
+        self.made.append((row, row.pop("number", self.number), result if row["op"] == "ttg.local_alloc" else None))
 
     def descriptor(self, line):
         """(dimensions, element type, encoding) of the last memory descriptor of a line"""
@@ -228,15 +246,3 @@ def capture_size(written):
     if shared and "tensor_memory" not in written:
         return 8 + 4 * len(shared[1].split("x"))
     return (BITS[written] + 7) // 8 if written in BITS else 8
-
-
-def split_types(text):
-    """Types between the commas that are not within one of them."""
-    found, depth = [""], 0
-    for sign in text:
-        depth += (sign in "<([{") - (sign in ">)]}")
-        if sign == "," and not depth:
-            found.append("")
-        else:
-            found[-1] += sign
-    return [one.strip() for one in found if one.strip()]
