@@ -1,0 +1,480 @@
+//! What TileLang's language and the libraries of Python have under their names.
+
+use std::rc::Rc;
+
+use tilefit_python::finding::Reason;
+use tilefit_python::spelling;
+use tilefit_syntax::ast::{BinaryOp, CompareOp, ExprId};
+
+use super::numbers::float;
+use super::recording::joined;
+use super::symbolic::Sum;
+use super::value::{self, Args, Expr, FrameId, Size, Touch, Value, not_known, unknown};
+use super::{Tracer, What};
+use crate::program::{Scope, WarpPolicy};
+use crate::{dtypes, vocabulary};
+
+const LANGUAGE: &str = "tilelang.language.";
+
+/// A path under the name that tilefit has for its module.
+pub fn normal(path: &str) -> String {
+    let moved = [
+        ("tilelang.cuda.language", "tilelang.language"),
+        ("tilelang.language.common", "tilelang.language"),
+        ("tilelang.language.eager", "tilelang.language"),
+        ("tilelang.jit.jit", "tilelang.jit"),
+        ("tilelang.tvm", "tvm"),
+        ("tilelang.autotuner.autotune", "tilelang.autotune"),
+    ];
+    for (from, to) in moved {
+        match path.strip_prefix(from) {
+            Some("") => return to.to_owned(),
+            Some(rest) if rest.starts_with('.') => return format!("{to}{rest}"),
+            _ => {}
+        }
+    }
+    path.to_owned()
+}
+
+impl Tracer<'_> {
+    /// `module.name`
+    pub(super) fn member_of_library(&mut self, frame: FrameId, expr: ExprId, path: &str, name: &str) -> Value {
+        let full = normal(&format!("{path}.{name}"));
+        if path == "tilelang.language" && !vocabulary::is_member(name) && dtypes::parse(name).is_none() {
+            let at = self.at(frame, expr);
+            self.mistake(at, What::Member { name: name.to_owned(), nearest: vocabulary::nearest(name) });
+            return unknown(format!("`T.{name}` does not exist"));
+        }
+        match full.strip_prefix("tilelang.language.GemmWarpPolicy.") {
+            Some("Square") => return Value::Policy(WarpPolicy::Square),
+            Some("FullRow") => return Value::Policy(WarpPolicy::FullRow),
+            Some("FullCol") => return Value::Policy(WarpPolicy::FullColumn),
+            _ => {}
+        }
+        self.of_library(&full)
+    }
+
+    /// `T.Tensor[[M, N], dtype]`
+    pub(super) fn indexed_library(&mut self, frame: FrameId, expr: ExprId, path: &str, index: &Value) -> Value {
+        let Some(name) = path.strip_prefix(LANGUAGE) else { return unknown("an indexed name of a library") };
+        let mut args = Args::default();
+        match index.items() {
+            Some(items) if items.iter().any(|item| item.items().is_some() || item.text().is_some()) => {
+                args.positional = items.iter().map(|item| (item.clone(), None)).collect();
+            }
+            _ => args.positional.push((index.clone(), None)),
+        }
+        match name {
+            "Tensor" | "Buffer" | "StridedTensor" => self.tensor(frame, expr, &args, Scope::Global),
+            _ => unknown(format!("`T.{name}[…]` is not followed")),
+        }
+    }
+
+    pub(super) fn call_library(&mut self, frame: FrameId, expr: ExprId, path: &str, args: &Args) -> Value {
+        let path = normal(path);
+        if let Some(name) = path.strip_prefix("builtins.") {
+            return self.builtin(frame, expr, name, args);
+        }
+        if let Some(name) = path.strip_prefix(LANGUAGE) {
+            return self.call_language(frame, expr, &name.to_owned(), args);
+        }
+        if let Some(name) = path.strip_prefix("math.").or_else(|| path.strip_prefix("numpy.")) {
+            return self.mathematics(name, args);
+        }
+        match path.as_str() {
+            "itertools.product" => self.product(args),
+            "itertools.chain" => {
+                let lists: Result<Vec<_>, _> = args.positional.iter().map(|(list, _)| self.iterated(list)).collect();
+                lists.map_or_else(not_known, |lists| self.long(lists.concat(), true))
+            }
+            "functools.partial" => match args.positional.split_first() {
+                Some(((callee, _), rest)) => {
+                    let given = Args { positional: rest.to_vec(), ..args.clone() };
+                    let made = Value::Partial(Rc::new((callee.clone(), given)));
+                    Value::tuple(vec![made]).items().and_then(|it| it.first().cloned()).unwrap_or(Value::None)
+                }
+                None => unknown("`partial` of nothing"),
+            },
+            "tilelang.cdiv" | "tilelang.math.cdiv" | "tvm.tir.ceildiv" | "tvm.tirx.ceildiv" | "triton.cdiv" => {
+                self.ceildiv(args)
+            }
+            "tilelang.next_power_of_2" | "tilelang.math.next_power_of_2" | "triton.next_power_of_2" => {
+                match args.get(0, "n").map(|n| (n.int(), n.clone())) {
+                    Some((Some(n), _)) if (0..=1 << 40).contains(&n) => {
+                        Value::Int((n.max(1) as u64).next_power_of_two() as i64)
+                    }
+                    Some((_, Value::Unknown(it))) => not_known(it.reason),
+                    _ => unknown("the next power of two of a value"),
+                }
+            }
+            "tvm.DataType" | "tilelang.DataType" | "tilelang.dtypes.dtype" => self.dtype_call(frame, expr, args),
+            "copy.copy" | "copy.deepcopy" => args.get(0, "x").cloned().unwrap_or(Value::None),
+            "os.environ.get" | "os.getenv" => args.get(1, "default").cloned().unwrap_or(Value::None),
+            _ if path.starts_with("tilelang.layout.") || path.starts_with("tilelang.intrinsics.") => {
+                let mut touches = Vec::new();
+                args.values().for_each(|value| self.touches_of(value, &mut touches));
+                Value::Object(path.as_str().into(), touches.into())
+            }
+            _ => unknown(format!("`{path}` is not followed")),
+        }
+    }
+
+    fn dtype_call(&mut self, frame: FrameId, expr: ExprId, args: &Args) -> Value {
+        match args.get(0, "dtype") {
+            Some(value) => match self.dtype_of(frame, expr, &value.clone()) {
+                Ok(dtype) => Value::Dtype(dtype),
+                Err(reason) => not_known(reason),
+            },
+            None => unknown("a type of nothing"),
+        }
+    }
+
+    /// An element type, from a type or its name.
+    pub(super) fn dtype_of(
+        &mut self,
+        frame: FrameId,
+        expr: ExprId,
+        value: &Value,
+    ) -> Result<crate::program::Dtype, Reason> {
+        match value {
+            Value::Dtype(dtype) => Ok(dtype.clone()),
+            Value::Str(name) => match dtypes::parse(name) {
+                Some(dtype) => Ok(dtype),
+                None => {
+                    let at = self.at(frame, expr);
+                    let nearest = dtypes::nearest(name);
+                    self.mistake(at, What::Dtype { name: name.to_string(), nearest });
+                    Err(Reason::new(format!("`{name}` is no element type")))
+                }
+            },
+            Value::Library(path) => match &**path {
+                "builtins.float" => dtypes::parse("float32").ok_or_else(|| Reason::new("a type")),
+                "builtins.int" => dtypes::parse("int32").ok_or_else(|| Reason::new("a type")),
+                "builtins.bool" => dtypes::parse("bool").ok_or_else(|| Reason::new("a type")),
+                "tilelang.language.ptr" => dtypes::parse("int64").ok_or_else(|| Reason::new("a type")),
+                _ => Err(Reason::new(format!("`{path}` is not known to be an element type"))),
+            },
+            Value::Unknown(it) => Err(it.reason.clone()),
+            _ => Err(Reason::new("an element type that is not followed")),
+        }
+    }
+
+    /// The arguments that a function of the language does not have.
+    fn check_keywords(&mut self, frame: FrameId, expr: ExprId, name: &str, args: &Args) {
+        let Some(word) = vocabulary::function_word(name) else { return };
+        if word.params.iter().any(|param| param.starts_with("**")) {
+            return;
+        }
+        for (keyword, _, at) in &args.keywords {
+            if word.param_names().any(|param| param == &**keyword) {
+                continue;
+            }
+            let nearest = spelling::nearest(keyword, word.param_names());
+            let at = self.at(frame, at.unwrap_or(expr));
+            let (function, keyword) = (format!("T.{name}"), keyword.to_string());
+            self.mistake(at, What::Keyword { function, keyword, nearest });
+        }
+    }
+
+    fn call_language(&mut self, frame: FrameId, expr: ExprId, name: &str, args: &Args) -> Value {
+        self.check_keywords(frame, expr, name, args);
+        match name {
+            "alloc_shared"
+            | "alloc_local"
+            | "alloc_fragment"
+            | "alloc_global"
+            | "alloc_var"
+            | "alloc_barrier"
+            | "alloc_cluster_barrier"
+            | "alloc_tmem"
+            | "alloc_reducer"
+            | "alloc_descriptor"
+            | "alloc_wgmma_desc"
+            | "alloc_tcgen05_smem_desc"
+            | "alloc_tcgen05_instruction_desc"
+            | "alloc_tcgen05_instr_desc"
+            | "alloc_buffer"
+            | "allocate" => self.allocation(frame, expr, name, args),
+            "Tensor" | "Buffer" | "StridedTensor" | "match_buffer" | "make_tensor" => {
+                self.tensor(frame, expr, args, Scope::Global)
+            }
+            "FragmentBuffer" => self.tensor(frame, expr, args, Scope::Fragment),
+            "SharedBuffer" => self.tensor(frame, expr, args, Scope::Shared),
+            "LocalBuffer" => self.tensor(frame, expr, args, Scope::Local),
+            "empty" => self.output(frame, expr, args),
+            "view" | "reshape" => self.reshaped(frame, expr, args),
+            "const" | "dynamic" | "symbolic" | "var" => self.declared(name, args),
+            "Kernel" | "ClusterKernel" => self.launch(args),
+            "serial" | "Serial" | "unroll" | "Unroll" | "Parallel" | "parallel" | "vectorized" | "Vectorized"
+            | "Pipelined" | "Persistent" | "grid" | "thread_binding" => self.loop_spec(name, args),
+            "ceildiv" => self.ceildiv(args),
+            "floordiv" | "floormod" | "truncdiv" | "truncmod" | "min" | "max" | "if_then_else" | "Select" | "cast"
+            | "Cast" | "bitwise_and" | "bitwise_or" | "shift_left" | "shift_right" => self.arithmetic(name, args),
+            "copy" | "async_copy" | "tma_copy" | "copy_cluster" => self.copy(frame, expr, name, args),
+            "im2col" | "c2d_im2col" | "transpose" => self.window(frame, expr, name, args),
+            "gemm"
+            | "wgmma_gemm"
+            | "tcgen05_gemm"
+            | "gemm_sp"
+            | "gemm_blockscaled"
+            | "tcgen05_gemm_blockscaled"
+            | "wgmma_gemm_sp"
+            | "tcgen05_gemm_sp" => self.gemm(frame, expr, name, args),
+            "fill" | "clear" => self.fill(frame, expr, args),
+            "cumsum" | "cummax" => self.scan(frame, expr, name, args),
+            "finalize_reducer" => self.finalized(frame, expr, args),
+            "use_swizzle"
+            | "annotate_safe_value"
+            | "annotate_l2_hit_ratio"
+            | "annotate_restrict_buffers"
+            | "annotate_min_blocks_per_sm"
+            | "annotate_compile_flags"
+            | "annotate_ws_pipeline_depth"
+            | "annotate_ws_schedule"
+            | "ws_op"
+            | "import_source"
+            | "sblock_attr"
+            | "func_attr"
+            | "block_attr"
+            | "device_assert"
+            | "print"
+            | "assume"
+            | "disable_warp_group_reg_alloc" => Value::None,
+            "annotate_pass_configs" => {
+                let configs = args.get(0, "configs").cloned().unwrap_or(Value::None);
+                self.configure(&configs);
+                Value::None
+            }
+            "annotate_layout" => self.annotated_layout(args),
+            "ws" | "WarpSpecialize" => Value::Guard("warp groups".into()),
+            "attr" => Value::Object("attr".into(), Rc::from([])),
+            "evaluate" => args.get(0, "value").cloned().unwrap_or(Value::None),
+            "access_ptr" | "address_of" => self.address(args),
+            "get_thread_binding" | "get_block_binding" | "get_cluster_id" => {
+                let dim = args.get(0, "dim").and_then(Value::int).unwrap_or(0);
+                let axis = ["x", "y", "z"].get(dim as usize).copied().unwrap_or("x");
+                let letter = if name == "get_thread_binding" { "t" } else { "b" };
+                Value::Expr(Expr::variable(&format!("{letter}{axis}"), vocabulary::key(&format!("{name}{axis}"))))
+            }
+            "get_thread_bindings" | "get_block_bindings" => {
+                let letter = if name == "get_thread_bindings" { "t" } else { "b" };
+                let single = name.trim_end_matches('s');
+                let of_axis = |axis| {
+                    Value::Expr(Expr::variable(&format!("{letter}{axis}"), vocabulary::key(&format!("{single}{axis}"))))
+                };
+                Value::list(["x", "y", "z"].into_iter().map(of_axis).collect())
+            }
+            "get_thread_extent" | "get_block_extent" | "get_thread_extents" | "get_block_extents" => {
+                self.launch_extent(name, args)
+            }
+            "dtype" => self.dtype_call(frame, expr, args),
+            "infinity" | "max_value" | "min_value" => {
+                Value::Expr(self.operation(name, format!("T.{name}(…)"), true, &[]))
+            }
+            "has_let_value" => Value::Bool(false),
+            "ptr" => Value::Expr(Expr::variable("ptr", value::next_id())),
+            _ if name.starts_with("reduce_") || name == "reduce" => self.reduction(frame, expr, name, args),
+            _ if name.starts_with("atomic_") => self.atomic(frame, expr, name, args),
+            _ => self.intrinsic(name, args),
+        }
+    }
+
+    /// Any other function of the language: an operation on what it is given.
+    fn intrinsic(&mut self, name: &str, args: &Args) -> Value {
+        let mut touches = Vec::new();
+        let mut operands = Vec::new();
+        for value in args.values() {
+            self.touches_of(value, &mut touches);
+            operands.extend(self.expr(value));
+            if let Value::Unknown(it) = value
+                && self.out.is_launched()
+                && vocabulary::is_effect(name)
+            {
+                self.note(it.reason.clone());
+            }
+        }
+        let text = format!("T.{name}({})", operands.iter().map(|it| &*it.text).collect::<Vec<_>>().join(", "));
+        let mut expr = self.operation(name, text, true, &operands);
+        let order = [&expr.touches[..], &touches];
+        expr.touches = joined(order).into();
+        expr.call = Some(vocabulary::in_tir(name));
+        Value::Expr(expr)
+    }
+
+    fn address(&mut self, args: &Args) -> Value {
+        let mode = match args.get(1, "access_type").and_then(Value::text) {
+            Some(mode) if mode.chars().all(|letter| letter == 'r' || letter == 'w') => mode.to_owned(),
+            _ => "rw".to_owned(),
+        };
+        let place = args.get(0, "base").or_else(|| args.get(0, "buffer_load")).cloned();
+        let mut touches = Vec::new();
+        match &place {
+            Some(Value::Element(part) | Value::Region(part)) => {
+                touches.push(Touch { buffer: part.view.id, reads: mode.contains('r'), writes: mode.contains('w') });
+                touches.extend_from_slice(&part.touches);
+            }
+            Some(Value::Buffer(view)) => {
+                touches.push(Touch { buffer: view.id, reads: mode.contains('r'), writes: mode.contains('w') });
+            }
+            Some(value) => self.touches_of(value, &mut touches),
+            None => {}
+        }
+        Value::Object("pointer".into(), joined([&touches[..]]).into())
+    }
+
+    pub(super) fn elementwise(&mut self, name: &str, operands: &[Value]) -> Value {
+        if let Some(Value::Unknown(it)) = operands.iter().find(|it| matches!(it, Value::Unknown(_)))
+            && operands.iter().all(|it| !matches!(it, Value::Expr(_) | Value::Element(_)))
+        {
+            return not_known(it.reason.clone());
+        }
+        let operands: Vec<Expr> = operands.iter().filter_map(|operand| self.expr(operand)).collect();
+        let text = format!("T.{name}({})", operands.iter().map(|it| &*it.text).collect::<Vec<_>>().join(", "));
+        Value::Expr(self.operation(name, text, true, &operands))
+    }
+
+    pub(super) fn ceildiv(&mut self, args: &Args) -> Value {
+        let (Some(left), Some(right)) = (args.get(0, "lhs").cloned(), args.get(1, "rhs").cloned()) else {
+            return unknown("`ceildiv` of nothing");
+        };
+        let sum = self.binary(BinaryOp::Add, left, right.clone());
+        let sum = self.binary(BinaryOp::Sub, sum, Value::Int(1));
+        self.binary(BinaryOp::FloorDiv, sum, right)
+    }
+
+    fn arithmetic(&mut self, name: &str, args: &Args) -> Value {
+        let value = |index: usize| args.positional.get(index).map_or(Value::None, |(value, _)| value.clone());
+        let op = match name {
+            "floordiv" | "truncdiv" => Some(BinaryOp::FloorDiv),
+            "floormod" | "truncmod" => Some(BinaryOp::Mod),
+            "bitwise_and" => Some(BinaryOp::BitAnd),
+            "bitwise_or" => Some(BinaryOp::BitOr),
+            "shift_left" => Some(BinaryOp::Shl),
+            "shift_right" => Some(BinaryOp::Shr),
+            _ => None,
+        };
+        if let Some(op) = op {
+            return self.binary(op, value(0), value(1));
+        }
+        match name {
+            "min" | "max" => match (float(&value(0)), float(&value(1))) {
+                (Some(_), Some(_)) => {
+                    let order = self.compare(CompareOp::Lt, &value(0), &value(1));
+                    if (order.truth() == Some(true)) == (name == "min") { value(0) } else { value(1) }
+                }
+                _ => self.elementwise(name, &[value(0), value(1)]),
+            },
+            "cast" | "Cast" => {
+                // The type is first in the one and second in the other.
+                let (of, dtype) = if name == "cast" { (value(0), value(1)) } else { (value(1), value(0)) };
+                let dtype = args.get(9, "dtype").cloned().unwrap_or(dtype);
+                match dtype.text().and_then(dtypes::parse) {
+                    Some(dtype) => self.cast(&of, &dtype),
+                    None => of,
+                }
+            }
+            _ => {
+                let condition =
+                    args.get(0, "cond").or_else(|| args.get(0, "condition")).cloned().unwrap_or(Value::None);
+                let (then, otherwise) = (value(1), value(2));
+                match (condition.truth(), &condition) {
+                    (Some(true), _) => then,
+                    (Some(false), _) => otherwise,
+                    (None, Value::Unknown(it)) => self.either(&it.reason.clone(), &then, &otherwise),
+                    _ => self.selected(&condition, &then, &otherwise),
+                }
+            }
+        }
+    }
+
+    fn mathematics(&mut self, name: &str, args: &Args) -> Value {
+        let first = args.get(0, "x").cloned().unwrap_or(Value::None);
+        if let Value::Unknown(it) = &first {
+            return not_known(it.reason.clone());
+        }
+        if matches!(name, "gcd" | "lcm") {
+            let mut all = args.positional.iter().map(|(value, _)| value.int());
+            let folded = all.try_fold(0_i64, |sum, value| match (name, value?) {
+                (_, value) if sum == 0 => Some(value.checked_abs()?),
+                ("gcd", value) => Some(gcd(sum, value)),
+                (_, value) => (sum / gcd(sum, value).max(1)).checked_mul(value),
+            });
+            return folded.map_or_else(|| unknown("numbers that are not known"), Value::Int);
+        }
+        if matches!(name, "prod") {
+            return match self.iterated(&first) {
+                Ok(items) => items.into_iter().fold(Value::Int(1), |all, item| self.binary(BinaryOp::Mul, all, item)),
+                Err(reason) => not_known(reason),
+            };
+        }
+        let Some(x) = float(&first) else { return unknown(format!("`{name}` of a value")) };
+        let whole = |value: f64| {
+            if value.abs() < 9e15 { Value::Int(value as i64) } else { unknown("a number that is too large") }
+        };
+        match name {
+            "ceil" => whole(x.ceil()),
+            "floor" => whole(x.floor()),
+            "trunc" => whole(x.trunc()),
+            "sqrt" => Value::Float(x.sqrt()),
+            "isqrt" => whole(x.max(0.0).sqrt().floor()),
+            "log2" => Value::Float(x.log2()),
+            "log" => match args.get(1, "base").and_then(float) {
+                Some(base) => Value::Float(x.ln() / base.ln()),
+                None => Value::Float(x.ln()),
+            },
+            "log10" => Value::Float(x.log10()),
+            "exp" => Value::Float(x.exp()),
+            "pow" => args.get(1, "y").and_then(float).map_or_else(|| unknown("a power"), |y| Value::Float(x.powf(y))),
+            "fabs" => Value::Float(x.abs()),
+            _ => unknown(format!("`{name}` is not followed")),
+        }
+    }
+
+    /// All ways to take one of each list.
+    fn product(&mut self, args: &Args) -> Value {
+        let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
+        for (list, _) in &args.positional {
+            let items = match self.iterated(list) {
+                Ok(items) => items,
+                Err(reason) => return not_known(reason),
+            };
+            if rows.len().saturating_mul(items.len()) > super::LONGEST {
+                return unknown("more combinations than are gone through");
+            }
+            rows = rows.iter().flat_map(|row| items.iter().map(|item| [&row[..], &[item.clone()]].concat())).collect();
+        }
+        self.long(rows.into_iter().map(Value::tuple).collect(), true)
+    }
+
+    /// `T.dynamic("M, N")`, `T.const("M, N")`
+    fn declared(&mut self, name: &str, args: &Args) -> Value {
+        let Some(text) = args.get(0, "name").and_then(Value::text).map(str::to_owned) else {
+            return unknown(format!("`T.{name}` of a name that is not known"));
+        };
+        let separator = if text.contains(',') { ',' } else { ' ' };
+        let names: Vec<&str> = text.split(separator).map(str::trim).collect();
+        let mut values = Vec::new();
+        for one in &names {
+            values.push(match name {
+                "const" => self.constant_size(one),
+                _ => Value::Expr(Expr::variable(one, value::next_id())),
+            });
+        }
+        match values.len() {
+            1 => values.remove(0),
+            _ => Value::tuple(values),
+        }
+    }
+
+    pub(super) fn unknown_size(&self, reason: Reason) -> Size {
+        Size { sum: Sum::atom(value::next_id(), Some(reason)), text: "?".into() }
+    }
+}
+
+fn gcd(one: i64, two: i64) -> i64 {
+    let (mut one, mut two) = (one.unsigned_abs(), two.unsigned_abs());
+    while two != 0 {
+        (one, two) = (two, one % two);
+    }
+    i64::try_from(one).unwrap_or(1)
+}
