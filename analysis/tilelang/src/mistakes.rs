@@ -51,7 +51,7 @@ pub enum What {
         left: String,
         right: String,
     },
-    /// No way to share a product out among these warps, each of which takes 16 rows and 8 columns, or multiples.
+    /// No way to share a product out among these warps of 32 threads, each of which takes 16 rows and 8 columns, or multiples.
     Warps {
         m: u64,
         n: u64,
@@ -91,4 +91,11 @@ pub enum What {
     },
     /// An `assert` of Python fails.
     Assertion,
+}
+
+impl What {
+    /// Only NVIDIA's devices have it so.
+    pub fn is_of_nvidia(&self) -> bool {
+        matches!(self, What::Warps { .. })
+    }
 }

@@ -35,7 +35,9 @@ fn check(file: &str, expected: Expect) {
 
 #[test]
 fn names() {
-    check("mistakes_names", expect![[r#"
+    check(
+        "mistakes_names",
+        expect![[r#"
         misspelt_alloc
           13: Member { name: "alloc_share", nearest: Some("alloc_shared") }
         misspelt_buffer
@@ -49,12 +51,15 @@ fn names() {
         forgotten_return
           78: NotReturned { kernel: Some("kern") }
         alloc_before_launch
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn shapes() {
-    check("mistakes_shapes", expect![[r#"
+    check(
+        "mistakes_shapes",
+        expect![[r#"
         forgotten_transpose
           20: Product { axis: 'K', left: 32, right: 64 }
         wrong_accumulator
@@ -68,7 +73,8 @@ fn shapes() {
         written_twice
         wrong_rank
           161: CopyExtents { source: "X", target: "s", wanted: 128, room: 64 }
-    "#]]);
+    "#]],
+    );
 }
 
 /// The mistakes of one factory.

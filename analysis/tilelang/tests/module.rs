@@ -15,6 +15,8 @@ pub struct Module {
     functions: BTreeMap<String, Part>,
     statements: Vec<Part>,
     classes: Vec<String>,
+    /// Paths of imported names.
+    imports: BTreeMap<String, String>,
 }
 
 struct Part {
@@ -41,7 +43,8 @@ impl Module {
                 BlockKind::ClassHeader => classes.push(block.key.name().to_owned()),
             }
         }
-        Module { document, functions, statements, classes }
+        let imports = statements.iter().flat_map(imported).collect();
+        Module { document, functions, statements, classes, imports }
     }
 
     pub fn functions(&self) -> impl Iterator<Item = &str> {
@@ -73,13 +76,15 @@ impl Environment for Module {
         if self.classes.iter().any(|class| class == name) {
             return Some(not_followed(name));
         }
+        if self.imports.contains_key(name) {
+            return None;
+        }
         let bound = self.statements.iter().rev().map(|part| (part, binding(&part.ast, name)));
         let (part, binding) = bound.into_iter().find(|(_, binding)| *binding != Binding::None)?;
         let ast = part.ast.clone();
         match binding {
             Binding::Once(expr) => Some(Definition::Expression { ast, expr, element: None, home }),
             Binding::Element(expr, at) => Some(Definition::Expression { ast, expr, element: Some(at), home }),
-            Binding::Import { level: 0, .. } | Binding::ImportModule(_) => None,
             _ => Some(not_followed(name)),
         }
     }
@@ -97,12 +102,8 @@ impl Environment for Module {
         if self.functions.contains_key(*first) {
             return None;
         }
-        let first = self.statements.iter().rev().find_map(|part| match binding(&part.ast, first) {
-            Binding::ImportModule(path) => Some(path),
-            Binding::Import { level: 0, module, original } => Some(format!("{module}.{original}")),
-            _ => None,
-        })?;
-        Some([&[first.as_str()], rest].concat().join("."))
+        let whole = self.imports.get(*first)?;
+        Some([&[whole.as_str()], rest].concat().join("."))
     }
 
     fn is_open(&self, _: Home) -> bool {
@@ -114,4 +115,33 @@ impl Environment for Module {
 
 fn not_followed(name: &str) -> Definition {
     Definition::Constant(Constant::Unknown(Reason::new(format!("`{name}` is not followed"))))
+}
+
+/// What the statements of a module import from elsewhere.
+fn imported(part: &Part) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for &stmt in &part.ast.body {
+        match part.ast.stmt(stmt) {
+            Stmt::Import(modules) => {
+                for module in modules {
+                    let root = module.module.split('.').next().unwrap().to_owned();
+                    all.push(match &module.alias {
+                        Some(alias) => (alias.clone(), module.module.clone()),
+                        None => (root.clone(), root),
+                    });
+                }
+            }
+            Stmt::ImportFrom { level: 0, module, names } => {
+                for name in names.iter().filter(|name| name.name != "*") {
+                    all.push((name.bound().to_owned(), format!("{module}.{}", name.name)));
+                }
+                // All that authors take from there.
+                if module == "tilelang.autotuner" && names.iter().any(|name| name.name == "*") {
+                    all.push(("autotune".to_owned(), "tilelang.autotune".to_owned()));
+                }
+            }
+            _ => {}
+        }
+    }
+    all
 }

@@ -113,10 +113,8 @@ impl Tracer<'_> {
     /// A function whose own body is the kernel.
     fn eager(&mut self, module: FrameId, function: &Rc<Function>, syntax: &Syntax) -> Value {
         let ast = function.code.ast.clone();
-        self.is_eager = true;
         self.out.start_function(&function.name);
         let frame = self.push_frame(function.frame, function.code.clone(), true, false);
-        self.sizes_of_arguments(&ast, syntax);
         for (i, param) in syntax.params.iter().enumerate() {
             let Some(name) = ast.name(param.name) else { continue };
             let annotation = param.annotation.map(|annotation| self.value(module, annotation));
@@ -144,31 +142,14 @@ impl Tracer<'_> {
         Value::PrimFunc(self.prims.len() - 1)
     }
 
-    /// Extents that the shapes of arguments give to `T.const`: `X: T.Tensor((M, K), …)` of a matrix of 1024 rows is 1024 for `M`.
-    fn sizes_of_arguments(&mut self, ast: &Ast, syntax: &Syntax) {
-        for &stmt in &syntax.body {
-            let Stmt::Assign { targets, annotation: Some(annotation), value: None } = ast.stmt(stmt) else { continue };
-            let Some(shape) =
-                targets.first().and_then(|&target| ast.name(target)).and_then(|name| self.arguments.get(name))
-            else {
-                continue;
-            };
-            let argument = self.constant(shape);
-            let names = match ast.expr(*annotation) {
-                Expr::Call { args, .. } => args.first().map(|arg| arg.value),
-                Expr::Subscript { index, .. } => match ast.expr(*index) {
-                    Expr::Tuple(parts) if parts.first().is_some_and(|&first| ast.elements(first).is_some()) => {
-                        parts.first().copied()
-                    }
-                    _ => Some(*index),
-                },
-                _ => None,
-            };
-            let names = names.and_then(|names| ast.elements(names)).unwrap_or_default();
-            for (&name, size) in names.iter().zip(argument.items().unwrap_or_default()) {
-                if let (Some(name), Some(size)) = (ast.name(name), size.int()) {
-                    self.sizes.insert(name.to_owned(), size);
-                }
+    /// What the shape of an argument says of the extents of `T.const`: `X: T.Tensor((M, K), …)` of a matrix of 1024 rows, that `M` is 1024.
+    pub(super) fn learn_sizes(&mut self, name: &str, annotation: &Value) {
+        let (Value::Tensor(spec), Some(shape)) = (annotation, self.arguments.get(name)) else { return };
+        let argument = self.constant(shape);
+        for (size, given) in spec.shape.iter().zip(argument.items().unwrap_or_default()) {
+            let declared = size.sum.only_key().and_then(|key| self.declared.get(&key));
+            if let (Some(declared), Some(given)) = (declared, given.int()) {
+                self.learnt.insert(declared.clone(), given);
             }
         }
     }
@@ -177,7 +158,13 @@ impl Tracer<'_> {
     pub(super) fn constant_size(&mut self, name: &str) -> Value {
         match self.sizes.get(name) {
             Some(&size) => Value::Int(size),
-            None => self.given(name, None),
+            None => {
+                let value = self.given(name, None);
+                if let Value::Unknown(it) = &value {
+                    self.declared.insert(it.id, name.to_owned());
+                }
+                value
+            }
         }
     }
 

@@ -159,8 +159,8 @@ impl Tracer<'_> {
         }
     }
 
-    /// The arguments that a function of the language does not have.
-    fn check_keywords(&mut self, frame: FrameId, expr: ExprId, name: &str, args: &Args) {
+    /// Arguments that a function of the language does not have, and parameters that are given nothing.
+    fn check_arguments(&mut self, frame: FrameId, expr: ExprId, name: &str, args: &Args) {
         let Some(word) = vocabulary::function_word(name) else { return };
         if word.params.iter().any(|param| param.starts_with("**")) {
             return;
@@ -174,10 +174,28 @@ impl Tracer<'_> {
             let (function, keyword) = (format!("T.{name}"), keyword.to_string());
             self.mistake(at, What::Keyword { function, keyword, nearest });
         }
+        if args.open.is_some() {
+            return;
+        }
+        let by_place = word.params.iter().take_while(|param| !param.starts_with('*')).count();
+        let takes_more = word.params.iter().any(|param| param.starts_with('*') && param.len() > 1);
+        if args.positional.len() > by_place && !takes_more {
+            let at = self.at(frame, expr);
+            let given = args.positional.len();
+            self.mistake(at, What::Arguments { function: format!("T.{name}"), given, most: by_place });
+        }
+        for (i, param) in word.params.iter().enumerate() {
+            let is_given = i < by_place && i < args.positional.len() || args.keyword(param).is_some();
+            if is_given || param.contains('=') || param.starts_with('*') {
+                continue;
+            }
+            let at = self.at(frame, expr);
+            self.mistake(at, What::Missing { function: format!("T.{name}"), parameter: (*param).to_owned() });
+        }
     }
 
     fn call_language(&mut self, frame: FrameId, expr: ExprId, name: &str, args: &Args) -> Value {
-        self.check_keywords(frame, expr, name, args);
+        self.check_arguments(frame, expr, name, args);
         match name {
             "alloc_shared"
             | "alloc_local"

@@ -106,28 +106,48 @@ const DEEPEST_NESTING: u32 = 90;
 const LONGEST: usize = 4096;
 
 /// Follows the function that a block is: a factory, a kernel of the eager kind, or a primitive function.
+///
+/// Arguments for tensors of an eager kernel are their shapes, as tuples.
 pub fn follow(ast: &Arc<Ast>, environment: &dyn Environment, arguments: &BTreeMap<String, Constant>) -> Traced {
-    let mut tracer = Tracer {
-        environment,
-        arguments,
-        frames: Vec::new(),
-        out: Recording::default(),
-        traced: Traced { functions: vec![None], ..Traced::default() },
-        known: FxHashMap::default(),
-        modules: FxHashMap::default(),
-        numbers: FxHashMap::default(),
-        prims: Vec::new(),
-        options: Options::default(),
-        outer_call: None,
-        depth: 0,
-        nesting: 0,
-        uncertain: 0,
-        is_eager: false,
-        asked: BTreeSet::new(),
-        sizes: BTreeMap::new(),
-    };
+    let mut tracer = Tracer::new(environment, arguments, BTreeMap::new());
     tracer.block(ast);
+    // What shapes say of `T.const` is known when tensors are declared, and needed before.
+    if tracer.sizes != tracer.learnt {
+        let learnt = std::mem::take(&mut tracer.learnt);
+        tracer = Tracer::new(environment, arguments, learnt);
+        tracer.block(ast);
+    }
     tracer.finish()
+}
+
+impl<'a> Tracer<'a> {
+    fn new(
+        environment: &'a dyn Environment,
+        arguments: &'a BTreeMap<String, Constant>,
+        sizes: BTreeMap<String, i64>,
+    ) -> Tracer<'a> {
+        Tracer {
+            environment,
+            arguments,
+            frames: Vec::new(),
+            out: Recording::default(),
+            traced: Traced { functions: vec![None], ..Traced::default() },
+            known: FxHashMap::default(),
+            modules: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            prims: Vec::new(),
+            options: Options::default(),
+            outer_call: None,
+            depth: 0,
+            nesting: 0,
+            uncertain: 0,
+            asked: BTreeSet::new(),
+            learnt: sizes.clone(),
+            sizes,
+            declared: FxHashMap::default(),
+            stores: 0,
+        }
+    }
 }
 
 struct Tracer<'a> {
@@ -151,12 +171,15 @@ struct Tracer<'a> {
     nesting: u32,
     /// Depth of branches that are followed though nobody knows whether they are taken.
     uncertain: u32,
-    /// The function that is followed is a kernel by itself, with `T.const`.
-    is_eager: bool,
     /// Parameters that have no value and were asked for.
     asked: BTreeSet<String>,
-    /// Extents that the shapes of arguments give to `T.const`.
+    /// Extents that the shapes of arguments give to `T.const`: before, and as far as they are known now.
     sizes: BTreeMap<String, i64>,
+    learnt: BTreeMap<String, i64>,
+    /// Names of those that have no value, by the keys of theirs.
+    declared: FxHashMap<u64, String>,
+    /// Stores so far: what is loaded before one may differ from what is loaded after it.
+    stores: u64,
 }
 
 impl Tracer<'_> {

@@ -51,7 +51,7 @@ impl Tracer<'_> {
         let touch = Touch { buffer: id, reads: true, writes: false };
         let touches = joined([&[touch][..], &part.touches]);
         let sizes: Vec<&Sum> = part.sizes.iter().map(|size| &size.sum).collect();
-        let sum = Sum::atom(symbolic::key(&format!("load {} {}", id.0, part.text), &sizes), None);
+        let sum = Sum::atom(symbolic::key(&format!("load {} {} {}", id.0, self.stores, part.text), &sizes), None);
         let mut expr = Expr::opaque(sum, self.part_text(part), true, touches.into());
         expr.loaded = Some(id);
         expr.part = Some(part.clone());
@@ -62,8 +62,8 @@ impl Tracer<'_> {
     fn variable_of(&self, id: BufferId) -> Expr {
         let touch = Touch { buffer: id, reads: true, writes: false };
         let name = self.out.buffer(id).map_or_else(String::new, |buffer| buffer.name.to_string());
-        // It changes: two of its values are not known to be the same.
-        let sum = Sum::atom(super::value::next_id(), None);
+        // It is the same until something is stored.
+        let sum = Sum::atom(symbolic::key(&format!("variable {} {}", id.0, self.stores), &[]), None);
         let mut expr = Expr::opaque(sum, name, true, [touch].into());
         expr.loaded = Some(id);
         expr.is_variable = false;
@@ -271,7 +271,13 @@ impl Tracer<'_> {
                 _ => order.is_ge(),
             }),
         };
-        holds.map_or_else(|| unknown("compares unlike values"), Value::Bool)
+        match holds {
+            Some(holds) => Value::Bool(holds),
+            None => match super::python::reason_in(left).or_else(|| super::python::reason_in(right)) {
+                Some(reason) => not_known(reason),
+                None => unknown("compares unlike values"),
+            },
+        }
     }
 
     /// What a condition that the kernel computes chooses.

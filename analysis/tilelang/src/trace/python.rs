@@ -76,6 +76,17 @@ fn equal_within(one: &Value, two: &Value, depth: u32) -> Option<bool> {
     })
 }
 
+/// Why a value, or a part of it, is not known.
+pub fn reason_in(value: &Value) -> Option<Reason> {
+    match value {
+        Value::Unknown(it) => Some(it.reason.clone()),
+        value => value.items()?.iter().find_map(|item| match item {
+            Value::Unknown(it) => Some(it.reason.clone()),
+            _ => None,
+        }),
+    }
+}
+
 pub fn ordered(one: &Value, two: &Value) -> Option<Ordering> {
     match (one, two) {
         (Value::Str(one), Value::Str(two)) => Some(one.cmp(two)),

@@ -305,6 +305,7 @@ impl Tracer<'_> {
 
     /// `buffer[…] = value`
     pub(super) fn store(&mut self, view: &View, indices: &[Touch], value: &Expr, at: Origin) {
+        self.stores += 1;
         let touches = joined([&value.touches[..], indices]);
         let from_global = value.loaded.and_then(|id| self.out.buffer(id)).is_some_and(|it| it.scope == Scope::Global);
         let is_near = matches!(view.scope, Scope::Shared | Scope::StaticShared | Scope::Local);

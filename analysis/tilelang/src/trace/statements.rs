@@ -184,6 +184,7 @@ impl Tracer<'_> {
             return;
         }
         let value = self.value(frame, annotation);
+        self.learn_sizes(name, &value);
         let at = self.at(frame, target);
         if let Some(value) = self.parameter_of(name, &value, at) {
             self.set(frame, name, value);

@@ -72,6 +72,14 @@ impl Sum {
         }
     }
 
+    /// The key of what it is, where that is one thing alone.
+    pub fn only_key(&self) -> Option<u64> {
+        match self.0.as_slice() {
+            [(product, 1)] if product.len() == 1 => Some(product[0].key),
+            _ => None,
+        }
+    }
+
     /// Why the host does not know it, where that is so.
     pub fn unknown(&self) -> Option<&Reason> {
         self.0.iter().flat_map(|(product, _)| product).find_map(|atom| atom.unknown.as_ref())
