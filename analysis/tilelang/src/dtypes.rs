@@ -53,7 +53,7 @@ const ALIASES: [(&str, &str); 9] = [
 ];
 
 /// The type of a name, also with lanes: `float16x8`.
-pub fn parse(name: &str) -> Option<Dtype> {
+pub(crate) fn parse(name: &str) -> Option<Dtype> {
     if name == "tfloat32" || name == "custom[tfloat32]" {
         return Some(Dtype { name: "custom[tfloat32]".into(), bits: 32 });
     }
@@ -78,7 +78,7 @@ pub fn parse(name: &str) -> Option<Dtype> {
 }
 
 /// The type that PyTorch calls so.
-pub fn of_torch(name: &str) -> Option<Dtype> {
+pub(crate) fn of_torch(name: &str) -> Option<Dtype> {
     match name {
         "uint8" | "int8" | "int16" | "int32" | "int64" | "float16" | "float32" | "float64" | "bfloat16" | "bool"
         | "float8_e4m3fn" | "float8_e4m3fnuz" | "float8_e5m2" | "float8_e5m2fnuz" | "float8_e8m0fnu" | "half"
@@ -88,6 +88,6 @@ pub fn of_torch(name: &str) -> Option<Dtype> {
 }
 
 /// The name that may have been meant.
-pub fn nearest(name: &str) -> Option<&'static str> {
+pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     spelling::nearest(name, TYPES.iter().map(|(name, _)| *name).chain(ALIASES.iter().map(|(alias, _)| *alias)))
 }

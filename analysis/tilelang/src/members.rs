@@ -1,7 +1,7 @@
 //! All names that `tilelang.language` has, of version 0.1.15.
 
 /// Sorted.
-pub const NAMES: [&str; 739] = [
+pub(crate) const NAMES: [&str; 739] = [
     "Add",
     "And",
     "Any",

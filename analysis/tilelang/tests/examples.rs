@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tilefit_tilelang::program::{Extent, Kind, Launch, Region, Scope, Statement};
 
 use crate::module::Module;
-use crate::recorded;
+use crate::{recorded, statements};
 
 #[test]
 fn kernels_by_others_are_followed_as_the_compiler_does() {
@@ -37,7 +37,17 @@ fn kernels_by_others_are_followed_as_the_compiler_does() {
                 writeln!(report, "{title}\n  REFUSED {error}\n  {:?}", traced.mistakes).unwrap();
                 if is_seen { "refused, said" } else { "refused, not said" }
             } else {
-                let wrong = differences(&traced.launches, &recorded);
+                let mut wrong = differences(&traced.launches, &recorded);
+                if recorded["statements"].as_array().is_some_and(|all| !all.is_empty()) {
+                    let (ours, theirs) = (statements::ours(&traced.launches), statements::theirs(&recorded));
+                    let pairs = ours.lines().zip(theirs.lines());
+                    let first = pairs.enumerate().find(|(_, (one, two))| one != two);
+                    if let Some((at, (one, two))) = first {
+                        writeln!(wrong, "  line {at}: ours {one}\n         theirs {two}").unwrap();
+                    } else if ours.lines().count() != theirs.lines().count() {
+                        writeln!(wrong, "  {} lines, theirs {}", ours.lines().count(), theirs.lines().count()).unwrap();
+                    }
+                }
                 let unknown: Vec<String> =
                     traced.launches.iter().flat_map(|it| &it.unknown).map(ToString::to_string).collect();
                 let has_more = !unknown.is_empty() || !traced.unknown.is_empty();

@@ -9,7 +9,7 @@ use tilefit_syntax::ast::{self, Ast, Spans, Stmt};
 use tilefit_syntax::{BlockKind, BlockSource, Document};
 use tilefit_tilelang::trace::{Definition, Environment, Home, Traced, follow};
 
-pub struct Module {
+pub(crate) struct Module {
     document: Document,
     /// Functions whole, with all that is defined in them.
     functions: BTreeMap<String, Part>,
@@ -26,7 +26,7 @@ struct Part {
 }
 
 impl Module {
-    pub fn new(text: &str) -> Module {
+    pub(crate) fn new(text: &str) -> Module {
         let document = Document::new(text);
         let outer: Vec<_> = document.blocks().iter().filter(|block| block.parent.is_none()).collect();
         let (mut functions, mut statements, mut classes) = (BTreeMap::new(), Vec::new(), Vec::new());
@@ -47,18 +47,18 @@ impl Module {
         Module { document, functions, statements, classes, imports }
     }
 
-    pub fn functions(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn functions(&self) -> impl Iterator<Item = &str> {
         self.functions.keys().map(String::as_str)
     }
 
     /// Follows a function of the module by itself.
-    pub fn follow(&self, function: &str, arguments: &BTreeMap<String, Constant>) -> Traced {
+    pub(crate) fn follow(&self, function: &str, arguments: &BTreeMap<String, Constant>) -> Traced {
         let part = self.functions.get(function).unwrap_or_else(|| panic!("no function {function}"));
         follow(&part.ast, self, arguments)
     }
 
     /// The line of a node of a function, from 1.
-    pub fn line(&self, function: &str, at: Origin) -> usize {
+    pub(crate) fn line(&self, function: &str, at: Origin) -> usize {
         let part = &self.functions[function];
         let range = match at.shown() {
             Node::Expr(expr) => part.spans.expr(expr),

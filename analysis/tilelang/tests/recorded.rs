@@ -7,20 +7,20 @@ use serde_json::Value;
 use tilefit_python::eval::Constant;
 use tilefit_syntax::ast::FloatBits;
 
-pub fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/conformance/tilelang")
 }
 
-pub fn text(name: &str) -> String {
+pub(crate) fn text(name: &str) -> String {
     let path = folder().join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-pub fn json(name: &str) -> Value {
+pub(crate) fn json(name: &str) -> Value {
     serde_json::from_str(&text(name)).unwrap()
 }
 
-pub fn arguments(args: &Value) -> BTreeMap<String, Constant> {
+pub(crate) fn arguments(args: &Value) -> BTreeMap<String, Constant> {
     let Some(args) = args.as_object() else { return BTreeMap::new() };
     args.iter().map(|(name, value)| (name.clone(), constant(value))).collect()
 }

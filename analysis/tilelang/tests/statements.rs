@@ -57,7 +57,7 @@ fn buffers_and_statements_are_those_of_the_compiler() {
 }
 
 /// A launch as text, with all that is compared.
-fn ours(launches: &[Launch]) -> String {
+pub(crate) fn ours(launches: &[Launch]) -> String {
     let mut buffers = Vec::new();
     for (i, launch) in launches.iter().enumerate() {
         // Those of global memory are in each launch.
@@ -164,7 +164,7 @@ fn scope(scope: Scope) -> &'static str {
 }
 
 /// The same of a recorded case.
-fn theirs(case: &Value) -> String {
+pub(crate) fn theirs(case: &Value) -> String {
     let buffers = case["buffers"].as_object().unwrap();
     let mut lines = Vec::new();
     for (name, buffer) in buffers {

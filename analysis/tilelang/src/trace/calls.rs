@@ -216,7 +216,7 @@ impl Tracer<'_> {
     }
 }
 
-pub fn scope_name(scope: crate::program::Scope) -> &'static str {
+pub(super) fn scope_name(scope: crate::program::Scope) -> &'static str {
     use crate::program::Scope;
     match scope {
         Scope::Global => "global",

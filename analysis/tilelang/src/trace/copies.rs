@@ -12,7 +12,7 @@ use crate::program::{Kind, Region, Scope};
 
 /// A buffer or a part of one, as tile operations take it.
 #[derive(Debug, Clone)]
-pub struct Operand {
+pub(super) struct Operand {
     pub view: View,
     /// `None`: one element, whose extents the other side gives.
     pub sizes: Option<Vec<Size>>,
@@ -24,7 +24,7 @@ pub struct Operand {
 
 impl Operand {
     /// Extents; of an element, ones.
-    pub fn full(&self) -> Vec<Size> {
+    pub(super) fn full(&self) -> Vec<Size> {
         self.sizes.clone().unwrap_or_else(|| vec![Size::number(1); self.indices])
     }
 }
@@ -109,7 +109,7 @@ impl Tracer<'_> {
             sizes.iter().map(|size| size.known().and_then(|size| u64::try_from(size).ok())).collect()
         };
         if let (Some(source), Some(target)) = (known(&one), known(&two)) {
-            self.refuse(at, What::CopyShapes { source, target });
+            self.mistake(at, What::CopyShapes { source, target });
             return false;
         }
         true
@@ -199,7 +199,7 @@ impl Tracer<'_> {
                 let name = |id| self.out.buffer(id).map_or_else(String::new, |buffer| buffer.name.to_string());
                 let (source, target) = (name(source.view.id), name(target.view.id));
                 let (wanted, room) = (wanted.max(0) as u64, room.max(0) as u64);
-                return self.refuse(at, What::CopyExtents { source, target, wanted, room });
+                return self.mistake(at, What::CopyExtents { source, target, wanted, room });
             }
         }
     }

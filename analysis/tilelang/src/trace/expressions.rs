@@ -505,7 +505,7 @@ enum Bound {
 }
 
 /// An extent as a number.
-pub fn size_value(size: &Size) -> Value {
+pub(super) fn size_value(size: &Size) -> Value {
     match (size.known(), size.sum.unknown()) {
         (Some(number), _) => Value::Int(number),
         _ => Value::Expr(super::value::Expr {

@@ -14,7 +14,7 @@ use crate::dtypes;
 
 /// A function that runs, or a comprehension in one.
 #[derive(Debug)]
-pub struct Frame {
+pub(super) struct Frame {
     pub names: FxHashMap<Rc<str>, Value>,
     pub parent: Option<FrameId>,
     pub code: Code,
@@ -389,7 +389,7 @@ fn binds_in_comprehension(ast: &Ast, expr: &Expr, name: &str) -> bool {
 }
 
 /// The function of a statement, where it is one.
-pub fn function_of(ast: &Ast, stmt: StmtId) -> Option<&tilefit_syntax::ast::Function> {
+pub(super) fn function_of(ast: &Ast, stmt: StmtId) -> Option<&tilefit_syntax::ast::Function> {
     match ast.stmt(stmt) {
         Stmt::Function(function) => Some(function),
         _ => None,

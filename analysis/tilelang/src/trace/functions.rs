@@ -195,7 +195,7 @@ fn is_transparent(path: &str) -> bool {
 }
 
 /// Whether a function, or one in it, is decorated with a name that ends so.
-pub fn has_decorated(ast: &Ast, body: &[StmtId], last: &str) -> bool {
+pub(super) fn has_decorated(ast: &Ast, body: &[StmtId], last: &str) -> bool {
     body.iter().any(|&stmt| {
         if let Some(function) = function_of(ast, stmt) {
             let is_decorated = function.decorators.iter().any(|&decorator| {

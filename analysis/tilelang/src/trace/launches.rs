@@ -5,13 +5,13 @@ use std::rc::Rc;
 use tilefit_python::finding::{Example, Origin, Reason};
 use tilefit_syntax::ast::{ExprId, ParamKind};
 
+use super::Tracer;
 use super::frames::function_of;
 use super::recording::joined;
 use super::statements::Flow;
 use super::value::{Args, Expr, FrameId, Function, LaunchSpec, Size, TensorSpec, Value, View, not_known, unknown};
-use super::{Tracer, What};
 use crate::program::{Buffer, BufferId, Dtype, Kind, Region, Scope};
-use crate::{dtypes, vocabulary};
+use crate::vocabulary;
 
 /// Threads of a block where nothing is said.
 const USUAL_THREADS: u64 = 128;
@@ -133,9 +133,7 @@ impl Tracer<'_> {
         };
         match data {
             Some(id) => self.alias(id, shape, dtype),
-            None => {
-                Value::Tensor(Rc::new(TensorSpec { shape, dtype: Some(dtype), scope, data: None, is_output: false }))
-            }
+            None => Value::Tensor(Rc::new(TensorSpec { shape, dtype: Some(dtype), scope, is_output: false })),
         }
     }
 
@@ -193,7 +191,7 @@ impl Tracer<'_> {
             Err(reason) => return not_known(reason),
         };
         let scope = Scope::Global;
-        Value::Tensor(Rc::new(TensorSpec { shape, dtype: Some(dtype), scope, data: None, is_output: true }))
+        Value::Tensor(Rc::new(TensorSpec { shape, dtype: Some(dtype), scope, is_output: true }))
     }
 
     pub(super) fn scope_of(&self, name: &str) -> Scope {
@@ -400,14 +398,5 @@ impl Tracer<'_> {
         let reads = [vec![region(&source)], Self::read_of(&indices)].concat();
         self.op(Kind::Other(name.trim_end_matches("_2d").into()), reads, vec![region(&target)], at);
         Value::None
-    }
-
-    /// Element type and bits of a name, for those who make buffers themselves.
-    pub(super) fn plain_dtype(name: &str) -> Dtype {
-        dtypes::parse(name).unwrap_or(Dtype { name: name.into(), bits: 32 })
-    }
-
-    pub(super) fn refuse(&mut self, at: Origin, what: What) {
-        self.mistake(at, what);
     }
 }

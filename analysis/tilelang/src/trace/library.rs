@@ -17,7 +17,7 @@ use crate::{dtypes, vocabulary};
 const LANGUAGE: &str = "tilelang.language.";
 
 /// A path under the name that tilefit has for its module.
-pub fn normal(path: &str) -> String {
+pub(super) fn normal(path: &str) -> String {
     let moved = [
         ("tilelang.cuda.language", "tilelang.language"),
         ("tilelang.language.common", "tilelang.language"),
@@ -76,7 +76,7 @@ impl Tracer<'_> {
             return self.builtin(frame, expr, name, args);
         }
         if let Some(name) = path.strip_prefix(LANGUAGE) {
-            return self.call_language(frame, expr, &name.to_owned(), args);
+            return self.call_language(frame, expr, name, args);
         }
         if let Some(name) = path.strip_prefix("math.").or_else(|| path.strip_prefix("numpy.")) {
             return self.mathematics(name, args);
@@ -264,7 +264,7 @@ impl Tracer<'_> {
                 Value::None
             }
             "annotate_layout" => self.annotated_layout(args),
-            "ws" | "WarpSpecialize" => Value::Guard("warp groups".into()),
+            "ws" | "WarpSpecialize" => Value::Guard,
             "attr" => Value::Object("attr".into(), Rc::from([])),
             "evaluate" => args.get(0, "value").cloned().unwrap_or(Value::None),
             "access_ptr" | "address_of" => self.address(args),
@@ -459,7 +459,10 @@ impl Tracer<'_> {
             if rows.len().saturating_mul(items.len()) > super::LONGEST {
                 return unknown("more combinations than are gone through");
             }
-            rows = rows.iter().flat_map(|row| items.iter().map(|item| [&row[..], &[item.clone()]].concat())).collect();
+            rows = rows
+                .iter()
+                .flat_map(|row| items.iter().map(|item| [&row[..], std::slice::from_ref(item)].concat()))
+                .collect();
         }
         self.long(rows.into_iter().map(Value::tuple).collect(), true)
     }

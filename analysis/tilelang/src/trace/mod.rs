@@ -2,6 +2,7 @@
 //!
 //! What Python computes is computed; what the kernel computes stays a statement. What is not known is said, and the rest goes on.
 
+mod builtins;
 mod calls;
 mod copies;
 mod expressions;

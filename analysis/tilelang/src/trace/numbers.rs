@@ -5,7 +5,7 @@ use tilefit_syntax::ast::BinaryOp;
 use super::value::{Value, unknown};
 
 /// `None` where a side is no number.
-pub fn binary(op: BinaryOp, left: &Value, right: &Value) -> Option<Value> {
+pub(super) fn binary(op: BinaryOp, left: &Value, right: &Value) -> Option<Value> {
     if let (Some(left), Some(right)) = (left.int(), right.int()) {
         return Some(integers(op, left, right));
     }
@@ -26,7 +26,7 @@ pub fn binary(op: BinaryOp, left: &Value, right: &Value) -> Option<Value> {
     Some(Value::Float(value))
 }
 
-pub fn float(value: &Value) -> Option<f64> {
+pub(super) fn float(value: &Value) -> Option<f64> {
     match value {
         Value::Float(value) => Some(*value),
         value => value.int().map(|value| value as f64),
@@ -54,7 +54,7 @@ fn integers(op: BinaryOp, left: i64, right: i64) -> Value {
     value.map_or_else(|| unknown("a number that is too large"), Value::Int)
 }
 
-pub fn floor_div(left: i64, right: i64) -> Option<i64> {
+pub(super) fn floor_div(left: i64, right: i64) -> Option<i64> {
     let quotient = left.checked_div(right)?;
     let is_inexact = left.checked_rem(right)? != 0;
     Some(if is_inexact && (left < 0) != (right < 0) { quotient - 1 } else { quotient })

@@ -12,11 +12,11 @@ use super::{LONGEST, Tracer};
 use crate::program::BufferId;
 
 impl Expr {
-    pub fn variable(text: &str, key: u64) -> Expr {
+    pub(super) fn variable(text: &str, key: u64) -> Expr {
         Expr::opaque(Sum::atom(key, None), text.to_owned(), true, Rc::from([]))
     }
 
-    pub fn opaque(sum: Sum, text: String, is_plain: bool, touches: Rc<[Touch]>) -> Expr {
+    pub(super) fn opaque(sum: Sum, text: String, is_plain: bool, touches: Rc<[Touch]>) -> Expr {
         let rank = if is_plain { Rank::Plain } else { Rank::Other };
         Expr { sum, text: shown(text), rank, touches, loaded: None, call: None, part: None, is_variable: is_plain }
     }
@@ -313,7 +313,7 @@ fn plain(text: String) -> Value {
     if text.len() > LONGEST { unknown("a text that is too long") } else { Value::str(&text) }
 }
 
-pub fn symbol(op: BinaryOp) -> &'static str {
+pub(super) fn symbol(op: BinaryOp) -> &'static str {
     match op {
         BinaryOp::Add => "+",
         BinaryOp::Sub => "-",

@@ -141,7 +141,7 @@ impl Tracer<'_> {
             {
                 let (left, right) = (left.max(0) as u64, right.max(0) as u64);
                 is_refused = true;
-                self.refuse(at, What::Product { axis, left, right });
+                self.mistake(at, What::Product { axis, left, right });
             }
         };
         // A pair of blocks or a sparse side holds half of one axis.
@@ -168,7 +168,7 @@ impl Tracer<'_> {
         let are_integers =
             one.name.trim_start_matches('u').starts_with("int") && two.name.trim_start_matches('u').starts_with("int");
         if !are_alike && !are_integers {
-            self.refuse(at, What::ProductTypes { left: one.name.to_string(), right: two.name.to_string() });
+            self.mistake(at, What::ProductTypes { left: one.name.to_string(), right: two.name.to_string() });
         }
     }
 
@@ -190,7 +190,7 @@ impl Tracer<'_> {
                 && columns > 0
         });
         if warps > 0 && !fits {
-            self.refuse(at, What::Warps { m, n, warps });
+            self.mistake(at, What::Warps { m, n, warps });
         }
     }
 }

@@ -9,7 +9,7 @@ use super::value::{Expr, LaunchSpec, Touch, View};
 use crate::program::{Branch, Buffer, BufferId, Extent, Kind, Launch, Loop, Op, Options, Region, Scope, Statement};
 
 #[derive(Debug, Default)]
-pub struct Recording {
+pub(super) struct Recording {
     /// Innermost last.
     open: Vec<Open>,
     /// Of what stands in no primitive function.
@@ -50,7 +50,7 @@ struct Nest {
 }
 
 impl Recording {
-    pub fn notes_mut(&mut self) -> &mut Vec<Reason> {
+    pub(super) fn notes_mut(&mut self) -> &mut Vec<Reason> {
         match self.open.last_mut() {
             Some(Open { current: Some(current), .. }) => &mut current.notes,
             Some(open) => &mut open.notes,
@@ -58,15 +58,15 @@ impl Recording {
         }
     }
 
-    pub fn take_notes(&mut self) -> Vec<Reason> {
+    pub(super) fn take_notes(&mut self) -> Vec<Reason> {
         std::mem::take(&mut self.notes)
     }
 
-    pub fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         !self.open.is_empty()
     }
 
-    pub fn is_launched(&self) -> bool {
+    pub(super) fn is_launched(&self) -> bool {
         self.current().is_some()
     }
 
@@ -78,29 +78,29 @@ impl Recording {
         self.open.last_mut()?.current.as_mut()
     }
 
-    pub fn spec(&self) -> Option<std::rc::Rc<LaunchSpec>> {
+    pub(super) fn spec(&self) -> Option<std::rc::Rc<LaunchSpec>> {
         self.current().map(|current| current.spec.clone())
     }
 
-    pub fn threads(&self) -> Option<&Result<Vec<u64>, Reason>> {
+    pub(super) fn threads(&self) -> Option<&Result<Vec<u64>, Reason>> {
         self.current().map(|current| &current.threads)
     }
 
     /// Whether what is recorded stands in a loop or a branch.
-    pub fn is_in_branch(&self) -> bool {
+    pub(super) fn is_in_branch(&self) -> bool {
         self.current().is_some_and(|current| current.branches > 0)
     }
 
-    pub fn is_in_nest(&self) -> bool {
+    pub(super) fn is_in_nest(&self) -> bool {
         self.current().is_some_and(|current| current.nest.is_some())
     }
 
-    pub fn start_function(&mut self, name: &str) {
+    pub(super) fn start_function(&mut self, name: &str) {
         let (buffers, launches, notes) = (Vec::new(), Vec::new(), Vec::new());
         self.open.push(Open { name: name.into(), buffers, launches, current: None, notes });
     }
 
-    pub fn start_launch(&mut self, spec: std::rc::Rc<LaunchSpec>) {
+    pub(super) fn start_launch(&mut self, spec: std::rc::Rc<LaunchSpec>) {
         self.end_launch();
         let Some(open) = self.open.last_mut() else { return };
         let threads = spec.threads.clone();
@@ -108,7 +108,7 @@ impl Recording {
         open.current = Some(current);
     }
 
-    pub fn end_launch(&mut self) {
+    pub(super) fn end_launch(&mut self) {
         let Some(open) = self.open.last_mut() else { return };
         let Some(mut current) = open.current.take() else { return };
         let body = current.bodies.drain(..).next().unwrap_or_default();
@@ -128,7 +128,7 @@ impl Recording {
     }
 
     /// The launches, each with the buffers that it sees.
-    pub fn end_function(&mut self) -> Vec<Launch> {
+    pub(super) fn end_function(&mut self) -> Vec<Launch> {
         self.end_launch();
         let Some(open) = self.open.pop() else { return Vec::new() };
         let of_launch = |(index, mut launch): (usize, Launch)| {
@@ -154,18 +154,18 @@ impl Recording {
         open.launches.into_iter().enumerate().map(of_launch).collect()
     }
 
-    pub fn add(&mut self, buffer: Buffer) -> Option<BufferId> {
+    pub(super) fn add(&mut self, buffer: Buffer) -> Option<BufferId> {
         let open = self.open.last_mut()?;
         let home = open.current.as_ref().map(|_| open.launches.len());
         open.buffers.push((buffer, home));
         Some(BufferId(open.buffers.len() as u32 - 1))
     }
 
-    pub fn buffer(&self, id: BufferId) -> Option<&Buffer> {
+    pub(super) fn buffer(&self, id: BufferId) -> Option<&Buffer> {
         self.open.last()?.buffers.get(id.0 as usize).map(|(buffer, _)| buffer)
     }
 
-    pub fn buffer_mut(&mut self, id: BufferId) -> Option<&mut Buffer> {
+    pub(super) fn buffer_mut(&mut self, id: BufferId) -> Option<&mut Buffer> {
         self.open.last_mut()?.buffers.get_mut(id.0 as usize).map(|(buffer, _)| buffer)
     }
 
@@ -260,7 +260,7 @@ fn each_region_mut(body: &mut [Statement], see: &mut dyn FnMut(&mut Region)) {
 }
 
 /// Two lists of touches as one, without saying anything twice.
-pub fn joined<'a>(lists: impl IntoIterator<Item = &'a [Touch]>) -> Vec<Touch> {
+pub(super) fn joined<'a>(lists: impl IntoIterator<Item = &'a [Touch]>) -> Vec<Touch> {
     let mut all: Vec<Touch> = Vec::new();
     for touch in lists.into_iter().flatten() {
         match all.iter_mut().find(|known| known.buffer == touch.buffer) {
@@ -364,6 +364,6 @@ impl Tracer<'_> {
 }
 
 /// A loop of one kind without anything in it.
-pub fn empty_loop(extent: Extent, at: Origin) -> Loop {
+pub(super) fn empty_loop(extent: Extent, at: Origin) -> Loop {
     Loop { extent, stages: 0, written: None, is_explicitly_unrolled: false, body: Vec::new(), at }
 }

@@ -84,7 +84,7 @@ impl Tracer<'_> {
         with_one[dim] = 1;
         // One number of a vector.
         if given != without && given != with_one {
-            self.refuse(at, What::ReductionShape { given, expected: without });
+            self.mistake(at, What::ReductionShape { given, expected: without });
         }
     }
 

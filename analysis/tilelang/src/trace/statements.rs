@@ -13,7 +13,7 @@ use crate::program::{Extent, Kind, Region, Statement};
 
 /// How a list of statements ends.
 #[derive(Debug, Clone)]
-pub enum Flow {
+pub(super) enum Flow {
     Next,
     Return(Value),
     Break,
@@ -524,7 +524,7 @@ impl Tracer<'_> {
                     _ => Flow::Next,
                 }
             }
-            Value::Guard(_) => {
+            Value::Guard => {
                 let at = self.at(frame, first.context);
                 let mut flow = Flow::Next;
                 let then = self.body_of_branch(|tracer| flow = tracer.with(frame, rest, body, stmt));

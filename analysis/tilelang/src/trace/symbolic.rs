@@ -17,7 +17,7 @@ const LONGEST_TEXT: usize = 120;
 
 /// Something that is not known: a variable, an operation that sums do not express, a value of the host.
 #[derive(Debug)]
-pub struct Atom {
+pub(super) struct Atom {
     /// Equal for what is equal.
     pub key: u64,
     /// Why, where the host knows it.
@@ -28,7 +28,7 @@ type Product = Vec<Rc<Atom>>;
 
 /// A sum, sorted by the products in it.
 #[derive(Debug, Clone)]
-pub struct Sum(Rc<Vec<(Product, i128)>>);
+pub(super) struct Sum(Rc<Vec<(Product, i128)>>);
 
 impl PartialEq for Sum {
     fn eq(&self, other: &Sum) -> bool {
@@ -42,7 +42,7 @@ fn keys(product: &Product) -> Vec<u64> {
 }
 
 /// A key for an operation on sums.
-pub fn key(operation: &str, operands: &[&Sum]) -> u64 {
+pub(super) fn key(operation: &str, operands: &[&Sum]) -> u64 {
     let mut hasher = FxHasher::default();
     operation.hash(&mut hasher);
     for operand in operands {
@@ -56,15 +56,15 @@ pub fn key(operation: &str, operands: &[&Sum]) -> u64 {
 }
 
 impl Sum {
-    pub fn number(value: i64) -> Sum {
+    pub(super) fn number(value: i64) -> Sum {
         Sum(Rc::new(if value == 0 { Vec::new() } else { vec![(Vec::new(), value.into())] }))
     }
 
-    pub fn atom(key: u64, unknown: Option<Reason>) -> Sum {
+    pub(super) fn atom(key: u64, unknown: Option<Reason>) -> Sum {
         Sum(Rc::new(vec![(vec![Rc::new(Atom { key, unknown })], 1)]))
     }
 
-    pub fn as_number(&self) -> Option<i64> {
+    pub(super) fn as_number(&self) -> Option<i64> {
         match self.0.as_slice() {
             [] => Some(0),
             [(product, value)] if product.is_empty() => i64::try_from(*value).ok(),
@@ -73,7 +73,7 @@ impl Sum {
     }
 
     /// The key of what it is, where that is one thing alone.
-    pub fn only_key(&self) -> Option<u64> {
+    pub(super) fn only_key(&self) -> Option<u64> {
         match self.0.as_slice() {
             [(product, 1)] if product.len() == 1 => Some(product[0].key),
             _ => None,
@@ -81,7 +81,7 @@ impl Sum {
     }
 
     /// Why the host does not know it, where that is so.
-    pub fn unknown(&self) -> Option<&Reason> {
+    pub(super) fn unknown(&self) -> Option<&Reason> {
         self.0.iter().flat_map(|(product, _)| product).find_map(|atom| atom.unknown.as_ref())
     }
 
@@ -98,15 +98,15 @@ impl Sum {
         (sum.len() <= MOST_TERMS).then(|| Sum(Rc::new(sum)))
     }
 
-    pub fn plus(&self, other: &Sum) -> Option<Sum> {
+    pub(super) fn plus(&self, other: &Sum) -> Option<Sum> {
         Sum::of(self.0.iter().chain(other.0.iter()).cloned().collect())
     }
 
-    pub fn minus(&self, other: &Sum) -> Option<Sum> {
+    pub(super) fn minus(&self, other: &Sum) -> Option<Sum> {
         self.plus(&other.times(&Sum::number(-1))?)
     }
 
-    pub fn times(&self, other: &Sum) -> Option<Sum> {
+    pub(super) fn times(&self, other: &Sum) -> Option<Sum> {
         if self.0.len() * other.0.len() > 4 * MOST_TERMS {
             return None;
         }
@@ -125,7 +125,7 @@ impl Sum {
     }
 
     /// Rounded down, where what is left of the division is a number.
-    pub fn divided(&self, divisor: i64) -> Option<Sum> {
+    pub(super) fn divided(&self, divisor: i64) -> Option<Sum> {
         let divisor = i128::from(divisor);
         if divisor <= 0 {
             return None;
@@ -142,7 +142,7 @@ impl Sum {
     }
 
     /// What a division leaves, where that is a number.
-    pub fn remainder(&self, divisor: i64) -> Option<Sum> {
+    pub(super) fn remainder(&self, divisor: i64) -> Option<Sum> {
         let wide = i128::from(divisor);
         if wide <= 0 || self.0.iter().any(|(product, factor)| !product.is_empty() && factor % wide != 0) {
             return None;
@@ -151,7 +151,7 @@ impl Sum {
         i64::try_from(rest).ok().map(Sum::number)
     }
 
-    pub fn extent(&self, text: &str) -> Extent {
+    pub(super) fn extent(&self, text: &str) -> Extent {
         match (self.as_number(), self.unknown()) {
             (Some(number), _) => Extent::Known(u64::try_from(number).unwrap_or(0)),
             (None, Some(reason)) => Extent::Unknown(reason.clone()),
@@ -161,7 +161,7 @@ impl Sum {
 }
 
 /// A text for people, not longer than one looks at.
-pub fn shown(text: String) -> Rc<str> {
+pub(super) fn shown(text: String) -> Rc<str> {
     match text.char_indices().nth(LONGEST_TEXT) {
         Some((at, _)) => format!("{}…", &text[..at]).into(),
         None => text.into(),

@@ -11,10 +11,10 @@ use super::symbolic::Sum;
 use crate::program::{BufferId, Dtype, Extent, Scope, WarpPolicy, WrittenPipeline};
 
 /// Lists in lists deeper than these are not followed.
-pub const DEEPEST: u32 = 40;
+pub(super) const DEEPEST: u32 = 40;
 
 #[derive(Debug, Clone)]
-pub enum Value {
+pub(super) enum Value {
     None,
     Bool(bool),
     Int(i64),
@@ -48,7 +48,7 @@ pub enum Value {
     /// `T.Kernel(…)`
     Launch(Rc<LaunchSpec>),
     /// `with T.ws(…)`: a condition on threads.
-    Guard(Rc<str>),
+    Guard,
     /// `T.Tensor(…)`: what a parameter is, or what `T.empty` makes.
     Tensor(Rc<TensorSpec>),
     Policy(WarpPolicy),
@@ -59,37 +59,37 @@ pub enum Value {
 
 /// Each value that is not known differs from each other one.
 #[derive(Debug, Clone)]
-pub struct Unknown {
+pub(super) struct Unknown {
     pub reason: Reason,
     pub id: u64,
 }
 
 #[derive(Debug, Clone)]
-pub struct Sequence {
+pub(super) struct Sequence {
     pub items: Rc<[Value]>,
     depth: u32,
 }
 
 #[derive(Debug, Clone)]
-pub struct Pairs {
+pub(super) struct Pairs {
     pub items: Rc<[(Value, Value)]>,
     depth: u32,
 }
 
 impl Value {
-    pub fn str(text: &str) -> Value {
+    pub(super) fn str(text: &str) -> Value {
         Value::Str(text.into())
     }
 
-    pub fn list(items: Vec<Value>) -> Value {
+    pub(super) fn list(items: Vec<Value>) -> Value {
         Sequence::new(items).map_or_else(too_deep, Value::List)
     }
 
-    pub fn tuple(items: Vec<Value>) -> Value {
+    pub(super) fn tuple(items: Vec<Value>) -> Value {
         Sequence::new(items).map_or_else(too_deep, Value::Tuple)
     }
 
-    pub fn dict(items: Vec<(Value, Value)>) -> Value {
+    pub(super) fn dict(items: Vec<(Value, Value)>) -> Value {
         let depth = items.iter().map(|(_, value)| value.depth()).max().map_or(0, |depth| depth + 1);
         match depth > DEEPEST {
             true => too_deep(),
@@ -110,7 +110,7 @@ impl Value {
     }
 
     /// Python's truth value, where the host knows it.
-    pub fn truth(&self) -> Option<bool> {
+    pub(super) fn truth(&self) -> Option<bool> {
         Some(match self {
             Value::None => false,
             Value::Bool(value) => *value,
@@ -126,7 +126,7 @@ impl Value {
         })
     }
 
-    pub fn int(&self) -> Option<i64> {
+    pub(super) fn int(&self) -> Option<i64> {
         match self {
             Value::Int(value) => Some(*value),
             Value::Bool(value) => Some(i64::from(*value)),
@@ -134,7 +134,7 @@ impl Value {
         }
     }
 
-    pub fn text(&self) -> Option<&str> {
+    pub(super) fn text(&self) -> Option<&str> {
         match self {
             Value::Str(text) => Some(text),
             Value::Dtype(dtype) => Some(&dtype.name),
@@ -143,7 +143,7 @@ impl Value {
     }
 
     /// Elements of a list or a tuple.
-    pub fn items(&self) -> Option<&[Value]> {
+    pub(super) fn items(&self) -> Option<&[Value]> {
         match self {
             Value::List(sequence) | Value::Tuple(sequence) => Some(&sequence.items),
             _ => None,
@@ -162,11 +162,11 @@ impl Sequence {
     }
 }
 
-pub fn unknown(reason: impl Into<String>) -> Value {
+pub(super) fn unknown(reason: impl Into<String>) -> Value {
     not_known(Reason::new(reason))
 }
 
-pub fn not_known(reason: Reason) -> Value {
+pub(super) fn not_known(reason: Reason) -> Value {
     Value::Unknown(Unknown { reason, id: next_id() })
 }
 
@@ -175,7 +175,7 @@ thread_local! {
 }
 
 /// A number that nothing else has.
-pub fn next_id() -> u64 {
+pub(super) fn next_id() -> u64 {
     let id = NEXT.get();
     NEXT.set(id.wrapping_add(1));
     id.wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -183,14 +183,14 @@ pub fn next_id() -> u64 {
 
 /// That something reads a buffer or writes it, or may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Touch {
+pub(super) struct Touch {
     pub buffer: BufferId,
     pub reads: bool,
     pub writes: bool,
 }
 
 #[derive(Debug, Clone)]
-pub struct Expr {
+pub(super) struct Expr {
     pub sum: Sum,
     pub text: Rc<str>,
     /// How loosely the text holds together.
@@ -207,7 +207,7 @@ pub struct Expr {
 
 /// Of texts, from those that stand for themselves in any other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rank {
+pub(super) enum Rank {
     Plain,
     Product,
     Sum,
@@ -216,7 +216,7 @@ pub enum Rank {
 
 /// A buffer, or another shape of its memory.
 #[derive(Debug, Clone)]
-pub struct View {
+pub(super) struct View {
     pub id: BufferId,
     pub scope: Scope,
     pub dtype: Dtype,
@@ -228,7 +228,7 @@ pub struct View {
 
 /// Along one dimension.
 #[derive(Debug, Clone)]
-pub struct Size {
+pub(super) struct Size {
     pub sum: Sum,
     pub text: Rc<str>,
 }
@@ -240,22 +240,22 @@ impl PartialEq for Size {
 }
 
 impl Size {
-    pub fn number(value: i64) -> Size {
+    pub(super) fn number(value: i64) -> Size {
         Size { sum: Sum::number(value), text: value.to_string().into() }
     }
 
-    pub fn known(&self) -> Option<i64> {
+    pub(super) fn known(&self) -> Option<i64> {
         self.sum.as_number()
     }
 
-    pub fn extent(&self) -> Extent {
+    pub(super) fn extent(&self) -> Extent {
         self.sum.extent(&self.text)
     }
 }
 
 /// Some of a buffer.
 #[derive(Debug)]
-pub struct Part {
+pub(super) struct Part {
     pub view: View,
     pub sizes: Vec<Size>,
     /// What its indices touch.
@@ -265,7 +265,7 @@ pub struct Part {
 
 /// A function of Python as it is defined: with what it sees.
 #[derive(Debug)]
-pub struct Function {
+pub(super) struct Function {
     pub name: Rc<str>,
     pub code: Code,
     pub stmt: StmtId,
@@ -276,7 +276,7 @@ pub struct Function {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FunctionKind {
+pub(super) enum FunctionKind {
     Python,
     Macro,
     /// Decorated with `tilelang.jit`: what it gives is a kernel.
@@ -285,7 +285,7 @@ pub enum FunctionKind {
 
 /// Text that is run.
 #[derive(Debug, Clone)]
-pub struct Code {
+pub(super) struct Code {
     pub ast: Arc<Ast>,
     pub home: Home,
     /// 0: the kernel's own block; else one of [`super::Traced::functions`].
@@ -293,7 +293,7 @@ pub struct Code {
 }
 
 #[derive(Debug)]
-pub struct Anonymous {
+pub(super) struct Anonymous {
     pub lambda: Option<Arc<Lambda>>,
     /// Of a lambda without parameters, in the code's own text.
     pub body: ExprId,
@@ -302,11 +302,11 @@ pub struct Anonymous {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FrameId(pub u32);
+pub(super) struct FrameId(pub u32);
 
 /// Arguments of a call.
 #[derive(Debug, Clone, Default)]
-pub struct Args {
+pub(super) struct Args {
     pub positional: Vec<(Value, Option<ExprId>)>,
     pub keywords: Vec<(Rc<str>, Value, Option<ExprId>)>,
     /// Some are not known: an unpacked list or dictionary.
@@ -315,15 +315,15 @@ pub struct Args {
 
 impl Args {
     /// By its place, or by its name.
-    pub fn get(&self, index: usize, name: &str) -> Option<&Value> {
+    pub(super) fn get(&self, index: usize, name: &str) -> Option<&Value> {
         self.keyword(name).or_else(|| self.positional.get(index).map(|(value, _)| value))
     }
 
-    pub fn keyword(&self, name: &str) -> Option<&Value> {
+    pub(super) fn keyword(&self, name: &str) -> Option<&Value> {
         self.keywords.iter().find(|(keyword, ..)| **keyword == *name).map(|(_, value, _)| value)
     }
 
-    pub fn values(&self) -> impl Iterator<Item = &Value> {
+    pub(super) fn values(&self) -> impl Iterator<Item = &Value> {
         self.positional.iter().map(|(value, _)| value).chain(self.keywords.iter().map(|(_, value, _)| value))
     }
 
@@ -333,7 +333,7 @@ impl Args {
 }
 
 #[derive(Debug)]
-pub struct LoopSpec {
+pub(super) struct LoopSpec {
     pub kind: LoopKind,
     pub extents: Vec<Size>,
     /// Where the first dimension starts, and how far each step goes.
@@ -344,7 +344,7 @@ pub struct LoopSpec {
 }
 
 #[derive(Debug)]
-pub enum LoopKind {
+pub(super) enum LoopKind {
     Serial,
     Unroll {
         is_explicit: bool,
@@ -364,19 +364,17 @@ pub enum LoopKind {
 }
 
 #[derive(Debug)]
-pub struct LaunchSpec {
+pub(super) struct LaunchSpec {
     pub blocks: usize,
     pub threads: Result<Vec<u64>, Reason>,
     pub block_extents: Vec<Value>,
 }
 
 #[derive(Debug)]
-pub struct TensorSpec {
+pub(super) struct TensorSpec {
     pub shape: Vec<Size>,
     pub dtype: Option<Dtype>,
     pub scope: Scope,
-    /// The buffer whose memory it is.
-    pub data: Option<BufferId>,
     /// `T.empty`
     pub is_output: bool,
 }
