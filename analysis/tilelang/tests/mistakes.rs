@@ -151,3 +151,26 @@ def make(N, flag):
 ";
     assert_eq!(mistakes(text), []);
 }
+
+#[test]
+fn what_has_no_value_is_asked_for() {
+    let module = Module::new(&recorded::text("matmul_lazy.py"));
+    let traced = module.follow("mm_plain", &BTreeMap::new());
+    let mut text = format!("needed {:?}\nparameters {:?}\n", traced.needed, traced.parameters);
+    for launch in &traced.launches {
+        writeln!(text, "threads {:?}", launch.threads).unwrap();
+        launch.unknown.iter().for_each(|reason| writeln!(text, "unknown: {reason}").unwrap());
+        launch.buffers.iter().for_each(|buffer| writeln!(text, "{} {:?}", buffer.name, buffer.shape).unwrap());
+    }
+    expect![[r#"
+        needed {"K": Number, "M": Number, "N": Number}
+        parameters ["M", "N", "K", "tile_m", "tile_n", "tile_k", "depth", "nthreads", "ty"]
+        threads Some(128)
+        X [Unknown(Reason(Explanation { what: "`M` has no value", remedy: Some(Value { param: "M", example: Number, is_number: true }) })), Unknown(Reason(Explanation { what: "`K` has no value", remedy: Some(Value { param: "K", example: Number, is_number: true }) }))]
+        W [Unknown(Reason(Explanation { what: "`K` has no value", remedy: Some(Value { param: "K", example: Number, is_number: true }) })), Unknown(Reason(Explanation { what: "`N` has no value", remedy: Some(Value { param: "N", example: Number, is_number: true }) }))]
+        Y [Unknown(Reason(Explanation { what: "`M` has no value", remedy: Some(Value { param: "M", example: Number, is_number: true }) })), Unknown(Reason(Explanation { what: "`N` has no value", remedy: Some(Value { param: "N", example: Number, is_number: true }) }))]
+        xs [Known(128), Known(32)]
+        ws [Known(32), Known(128)]
+        acc [Known(128), Known(128)]
+    "#]].assert_eq(&text);
+}

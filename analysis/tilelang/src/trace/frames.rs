@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_python::eval::Constant;
 use tilefit_python::finding::{Example, Node, Reason, Remedy};
-use tilefit_python::spelling;
-use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
+use tilefit_python::{spelling, work};
+use tilefit_syntax::ast::{Ast, Clause, Expr, ExprId, Stmt, StmtId};
 
 use super::value::{Code, FrameId, FunctionKind, Value, not_known, unknown};
 use super::{Definition, Home, Tracer, What};
@@ -189,11 +189,10 @@ impl Tracer<'_> {
     }
 
     /// Whether the text binds a name anywhere, in a branch that was not followed for instance.
-    fn is_bound_somewhere(&self, frame: FrameId, name: &str) -> bool {
-        let ast = &self.frame(frame).code.ast;
-        ast.hidden.iter().any(|hidden| hidden == name)
-            || ast.stmts().any(|(_, stmt)| binds(ast, stmt, name))
-            || ast.exprs().any(|(_, expr)| binds_in_comprehension(ast, expr, name))
+    fn is_bound_somewhere(&mut self, frame: FrameId, name: &str) -> bool {
+        let ast = self.frame(frame).code.ast.clone();
+        let names = self.bound.entry(std::sync::Arc::as_ptr(&ast)).or_insert_with(|| bound_names(&ast));
+        names.contains(name)
     }
 
     /// What a name of a module is, where the workspace or an import says it.
@@ -353,39 +352,51 @@ impl Tracer<'_> {
     }
 }
 
-fn binds(ast: &Ast, stmt: &Stmt, name: &str) -> bool {
-    match stmt {
-        Stmt::Assign { targets, .. } => targets.iter().any(|&target| is_target(ast, target, name)),
-        Stmt::AugAssign { target, .. } | Stmt::For { target, .. } => is_target(ast, *target, name),
-        Stmt::With { items, .. } => {
-            items.iter().filter_map(|item| item.target).any(|target| is_target(ast, target, name))
+/// All names that a text binds, wherever.
+fn bound_names(ast: &Ast) -> FxHashSet<String> {
+    let mut names: FxHashSet<String> = ast.hidden.iter().cloned().collect();
+    let mut targets = Vec::new();
+    for (_, stmt) in ast.stmts() {
+        work::spend(1);
+        match stmt {
+            Stmt::Assign { targets: all, .. } => targets.extend(all),
+            Stmt::AugAssign { target, .. } | Stmt::For { target, .. } => targets.push(*target),
+            Stmt::With { items, .. } => targets.extend(items.iter().filter_map(|item| item.target)),
+            Stmt::Function(function) => {
+                targets.push(function.name);
+                targets.extend(function.params.iter().map(|param| param.name));
+            }
+            Stmt::Class { name, .. } => targets.push(*name),
+            Stmt::Import(modules) => names.extend(modules.iter().map(|module| {
+                let root = || module.module.split('.').next().unwrap_or_default().to_owned();
+                module.alias.clone().unwrap_or_else(root)
+            })),
+            Stmt::ImportFrom { names: imported, .. } => {
+                names.extend(imported.iter().map(|name| name.bound().to_owned()))
+            }
+            _ => {}
         }
-        Stmt::Function(function) => {
-            ast.name(function.name) == Some(name) || function.params.iter().any(|it| ast.name(it.name) == Some(name))
+    }
+    for (_, expr) in ast.exprs() {
+        work::spend(1);
+        if let Expr::Comprehension { clauses, .. } | Expr::DictComprehension { clauses, .. } = expr {
+            targets.extend(clauses.iter().filter_map(|clause| match clause {
+                Clause::For { target, .. } => Some(*target),
+                Clause::If(_) => None,
+            }));
         }
-        Stmt::Class { name: class, .. } => ast.name(*class) == Some(name),
-        Stmt::Import(modules) => modules.iter().any(|module| {
-            module.alias.as_deref().unwrap_or_else(|| module.module.split('.').next().unwrap_or_default()) == name
-        }),
-        Stmt::ImportFrom { names, .. } => names.iter().any(|imported| imported.bound() == name || imported.name == "*"),
-        _ => false,
     }
-}
-
-fn is_target(ast: &Ast, target: ExprId, name: &str) -> bool {
-    match ast.expr(target) {
-        Expr::Name(bound) => bound == name,
-        Expr::Tuple(parts) | Expr::List(parts) => parts.iter().any(|&part| is_target(ast, part, name)),
-        Expr::Starred(inner) => is_target(ast, *inner, name),
-        _ => false,
+    while let Some(target) = targets.pop() {
+        match ast.expr(target) {
+            Expr::Name(name) => {
+                names.insert(name.clone());
+            }
+            Expr::Tuple(parts) | Expr::List(parts) => targets.extend(parts),
+            Expr::Starred(inner) => targets.push(*inner),
+            _ => {}
+        }
     }
-}
-
-fn binds_in_comprehension(ast: &Ast, expr: &Expr, name: &str) -> bool {
-    let (Expr::Comprehension { clauses, .. } | Expr::DictComprehension { clauses, .. }) = expr else { return false };
-    clauses.iter().any(
-        |clause| matches!(clause, tilefit_syntax::ast::Clause::For { target, .. } if is_target(ast, *target, name)),
-    )
+    names
 }
 
 /// The function of a statement, where it is one.

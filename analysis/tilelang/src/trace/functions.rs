@@ -76,8 +76,10 @@ impl Tracer<'_> {
         let value = match self.bind_arguments(frame, function, args, at, from) {
             Ok(()) => {
                 self.depth += 1;
+                let loops = std::mem::take(&mut self.loops);
                 let body = function_of(&function.code.ast, function.stmt).map(|syntax| syntax.body.clone());
                 let flow = self.body(frame, &body.unwrap_or_default());
+                self.loops = loops;
                 self.depth -= 1;
                 match flow {
                     Flow::Return(value) => value,

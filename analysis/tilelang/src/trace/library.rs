@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tilefit_python::finding::Reason;
+use tilefit_python::finding::{Example, Reason};
 use tilefit_python::spelling;
 use tilefit_syntax::ast::{BinaryOp, CompareOp, ExprId};
 
@@ -154,7 +154,11 @@ impl Tracer<'_> {
                 "tilelang.language.ptr" => dtypes::parse("int64").ok_or_else(|| Reason::new("a type")),
                 _ => Err(Reason::new(format!("`{path}` is not known to be an element type"))),
             },
-            Value::Unknown(it) => Err(it.reason.clone()),
+            Value::Unknown(it) => {
+                let reason = it.reason.clone();
+                self.needs_as(&reason, Example::Elements);
+                Err(reason)
+            }
             _ => Err(Reason::new("an element type that is not followed")),
         }
     }

@@ -157,16 +157,22 @@ impl Tracer<'_> {
                 return if let Flow::Raise(_) = flow { flow } else { Flow::Next };
             }
         };
+        self.loops.push(false);
+        let mut end = Flow::Next;
         for item in items {
             self.step();
             self.assign(frame, target, item, stmt);
             match self.body(frame, body) {
                 Flow::Next | Flow::Continue => {}
                 Flow::Break => break,
-                flow => return flow,
+                flow => {
+                    end = flow;
+                    break;
+                }
             }
         }
-        Flow::Next
+        self.loops.pop();
+        end
     }
 
     fn loop_of_kernel(
@@ -185,6 +191,7 @@ impl Tracer<'_> {
             }
         }
         self.loop_variables(frame, target, spec);
+        self.loops.push(true);
         let mut flow = Flow::Next;
         match &spec.kind {
             LoopKind::Parallel => {
@@ -210,6 +217,7 @@ impl Tracer<'_> {
                 self.grid(extents, made, spec, at, |tracer| flow = tracer.body(frame, body));
             }
         }
+        self.loops.pop();
         match flow {
             Flow::Return(value) => Flow::Return(value),
             _ => Flow::Next,

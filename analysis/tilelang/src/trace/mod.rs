@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_python::eval::Constant;
 use tilefit_python::finding::{Example, Node, Origin, Reason, Remedy};
 use tilefit_python::work;
@@ -146,6 +146,8 @@ impl<'a> Tracer<'a> {
             learnt: sizes.clone(),
             sizes,
             declared: FxHashMap::default(),
+            bound: FxHashMap::default(),
+            loops: Vec::new(),
             stores: 0,
         }
     }
@@ -179,6 +181,10 @@ struct Tracer<'a> {
     learnt: BTreeMap<String, i64>,
     /// Names of those that have no value, by the keys of theirs.
     declared: FxHashMap<u64, String>,
+    /// All names that each text binds.
+    bound: FxHashMap<*const Ast, FxHashSet<String>>,
+    /// Loops around, innermost last: whether each is the kernel's.
+    loops: Vec<bool>,
     /// Stores so far: what is loaded before one may differ from what is loaded after it.
     stores: u64,
 }
@@ -223,7 +229,14 @@ impl Tracer<'_> {
     /// A parameter without a value decides something.
     fn needs(&mut self, reason: &Reason) {
         if let Some(Remedy::Value { param, example, .. }) = reason.remedy() {
-            self.traced.needed.insert(param.clone(), *example);
+            self.traced.needed.entry(param.clone()).or_insert(*example);
+        }
+    }
+
+    /// The same of one that is more than a number.
+    fn needs_as(&mut self, reason: &Reason, example: Example) {
+        if let Some(Remedy::Value { param, .. }) = reason.remedy() {
+            self.traced.needed.insert(param.clone(), example);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tilefit_python::finding::{Node, Reason};
+use tilefit_python::finding::{Example, Node, Reason};
 use tilefit_syntax::ast::{BinaryOp, Expr, ExprId, Stmt, StmtId, WithItem};
 
 use super::recording::{empty_loop, joined};
@@ -90,6 +90,10 @@ impl Tracer<'_> {
             }
             Stmt::Break | Stmt::Continue => {
                 let is_break = matches!(ast.stmt(stmt), Stmt::Break);
+                if self.is_kernel(frame) && self.loops.last() == Some(&true) {
+                    let at = self.at_stmt(frame, stmt);
+                    self.other(if is_break { "tirx.break_loop" } else { "tirx.continue_loop" }, &[], at);
+                }
                 return if is_break { Flow::Break } else { Flow::Continue };
             }
             Stmt::Pass => {}
@@ -378,7 +382,13 @@ impl Tracer<'_> {
         match (value.truth(), &value) {
             (Some(true), _) => self.body(frame, body),
             (Some(false), _) => self.body(frame, or_else),
-            (None, Value::Unknown(it)) => self.either_branch(frame, &it.reason.clone(), body, or_else, stmt),
+            (None, Value::Unknown(it)) => {
+                let reason = it.reason.clone();
+                if self.frame(frame).code.ast.name(condition).is_some() {
+                    self.needs_as(&reason, Example::Truth);
+                }
+                self.either_branch(frame, &reason, body, or_else, stmt)
+            }
             (None, _) => {
                 let touches = self.expr(&value).map_or_else(Vec::new, |condition| condition.touches.to_vec());
                 self.branch_of_kernel(frame, &touches, body, or_else, stmt)
@@ -497,7 +507,9 @@ impl Tracer<'_> {
                         if !touches.is_empty() {
                             tracer.other("bind", &touches, at);
                         }
+                        tracer.loops.push(true);
                         tracer.body(frame, body);
+                        tracer.loops.pop();
                     });
                     self.emit(Statement::Loop(made));
                     return Flow::Next;
