@@ -91,9 +91,16 @@ pub enum What {
     },
     /// An `assert` of Python fails.
     Assertion,
+    /// A statement of the kernel in a plain function of Python, which computes it and forgets it: nothing refuses it, and nothing happens.
+    Lost,
 }
 
 impl What {
+    /// The compiler says something, too.
+    pub fn is_refused(&self) -> bool {
+        !matches!(self, What::Lost)
+    }
+
     /// Only NVIDIA's devices have it so.
     pub fn is_of_nvidia(&self) -> bool {
         matches!(self, What::Warps { .. })

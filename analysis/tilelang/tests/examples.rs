@@ -40,6 +40,7 @@ fn kernels_by_others_are_followed_as_the_compiler_does() {
                 let mut wrong = differences(&traced.launches, &recorded);
                 if recorded["statements"].as_array().is_some_and(|all| !all.is_empty()) {
                     let (ours, theirs) = (statements::ours(&traced.launches), statements::theirs(&recorded));
+                    let (ours, theirs) = (alike(&ours), alike(&theirs));
                     let pairs = ours.lines().zip(theirs.lines());
                     let first = pairs.enumerate().find(|(_, (one, two))| one != two);
                     if let Some((at, (one, two))) = first {
@@ -160,6 +161,8 @@ fn differences(launches: &[Launch], recorded: &Value) -> String {
         let (name, dtype) = (buffer["name"].as_str().unwrap(), buffer["dtype"].as_str().unwrap());
         theirs.push(format!("{name} {scope} {dtype} {}", buffer["shape"]));
     }
+    let (ours, theirs) =
+        (ours.iter().map(|it| alike(it)).collect::<Vec<_>>(), theirs.iter().map(|it| alike(it)).collect::<Vec<_>>());
     let mut wrong = String::new();
     let mut rest = theirs.clone();
     for buffer in &ours {
@@ -167,10 +170,10 @@ fn differences(launches: &[Launch], recorded: &Value) -> String {
             Some(at) => {
                 rest.remove(at);
             }
-            None => writeln!(wrong, "  ours   {buffer}").unwrap(),
+            None => write!(wrong, "  ours   {buffer}").unwrap(),
         }
     }
-    rest.iter().for_each(|buffer| writeln!(wrong, "  theirs {buffer}").unwrap());
+    rest.iter().for_each(|buffer| write!(wrong, "  theirs {buffer}").unwrap());
     let mut ops = Vec::new();
     launches.iter().for_each(|launch| operations(launch, &launch.body, &mut ops));
     let known = ["copy", "async_copy", "tma_copy", "gemm", "fill", "cumsum", "reduce", "tcgen05_gemm"];
@@ -205,4 +208,31 @@ fn differences(launches: &[Launch], recorded: &Value) -> String {
         }
     }
     wrong
+}
+
+/// Texts of statements without what is only a name: of symbolic sizes, and of pointers that are both read and written where they are taken.
+fn alike(text: &str) -> String {
+    let is_size = |word: &str| word.chars().all(|letter| letter.is_ascii_digit());
+    let line = |line: &str| {
+        let line = line.replace("wgmma_gemm", "gemm");
+        let loops = line.trim_start().strip_prefix("for ").and_then(|rest| rest.split_once(" stages"));
+        if let Some((extent, rest)) = loops {
+            let indent = &line[..line.len() - line.trim_start().len()];
+            return format!("{indent}for {} stages{rest}", if is_size(extent) { extent } else { "…" });
+        }
+        let mut made = String::new();
+        for (i, part) in line.split('[').enumerate() {
+            match part.split_once(']') {
+                Some((sizes, rest)) if i > 0 => {
+                    let sizes: Vec<&str> = sizes.split([',', ' ']).filter(|it| !it.is_empty()).collect();
+                    let all_known = sizes.iter().all(|it| is_size(it));
+                    made += &format!("[{}]{rest}", if all_known { sizes.join(", ") } else { "…".to_owned() });
+                }
+                _ => made += part,
+            }
+        }
+        let pointer = made.trim_start().starts_with("tl.ptx_") || made.trim_start().starts_with("tirx.call_extern");
+        if pointer { made.split(" (").next().unwrap_or_default().to_owned() } else { made }
+    };
+    text.lines().map(|it| line(it) + "\n").collect()
 }

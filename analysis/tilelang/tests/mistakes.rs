@@ -174,3 +174,34 @@ fn what_has_no_value_is_asked_for() {
         acc [Known(128), Known(128)]
     "#]].assert_eq(&text);
 }
+
+#[test]
+fn a_statement_in_a_plain_function_is_lost() {
+    let text = "
+def helper(a, b):
+    T.copy(a, b)
+    T.clear(b)
+
+def back(a, b):
+    return T.copy(a, b)
+
+@tilelang.jit
+def make(N):
+    @T.prim_func
+    def kern(X: T.Tensor((N, N), 'float16'), Y: T.Tensor((N, N), 'float16')):
+        with T.Kernel(N // 32, threads=128) as b:
+            s = T.alloc_shared((32, N), 'float16')
+            back(X[b * 32, 0], s)
+            helper(s, Y[b * 32, 0])
+            (lambda: T.clear(s))()
+            [T.clear(s) for _ in range(2)]
+            T.evaluate(T.copy(s, Y[0, 0]))
+    return kern
+";
+    let module = Module::new(&format!("import tilelang\nimport tilelang.language as T\n\n{text}"));
+    let traced = module.follow("make", &BTreeMap::from([("N".to_owned(), Constant::Int(64))]));
+    let said: Vec<&What> = traced.mistakes.iter().map(|mistake| &mistake.what).collect();
+    assert_eq!(said, [&What::Lost, &What::Lost]);
+    // The wheel records these three and no others.
+    assert_eq!(traced.launches[0].body.len(), 3);
+}

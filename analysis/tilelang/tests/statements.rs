@@ -208,7 +208,7 @@ fn their_statements(body: &Value, depth: usize, buffers: &serde_json::Map<String
             let (mut reads, mut writes) = (names("r"), names("w"));
             let mut flags = String::new();
             match op {
-                "gemm" | "tcgen05_gemm" => flags = format!(" {}", statement["flags"]),
+                "gemm" | "tcgen05_gemm" | "wgmma_gemm" => flags = format!(" {}", statement["flags"]),
                 "reduce" => {
                     let kind = &statement["kind"];
                     let clears = plain(&kind[2]).contains("True");

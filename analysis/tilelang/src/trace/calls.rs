@@ -97,7 +97,7 @@ impl Tracer<'_> {
                 if self.is_kernel(frame) && self.out.is_launched() {
                     self.note(reason.clone().of("a call that is not followed"));
                 }
-                not_known(reason)
+                self.not_followed(reason, args)
             }
             Value::Object(name, touches) => Value::Object(name.clone(), touches.clone()),
             _ => unknown("calls a value that is no function"),

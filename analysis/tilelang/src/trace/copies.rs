@@ -75,14 +75,12 @@ impl Tracer<'_> {
                 // What is known to be touched is touched all the same.
                 let region = |operand: &Operand| Region { buffer: operand.view.id, extents: None };
                 let (reads, writes) = (source.iter().map(region).collect(), target.iter().map(region).collect());
-                self.op(Kind::Copy, reads, writes, at);
-                return Value::None;
+                return Self::operation_of(Kind::Copy, reads, writes, at);
             }
         };
         if source.sizes.is_none() && target.sizes.is_none() {
             let Some(value) = given_source.as_ref().and_then(|value| self.expr(value)) else { return Value::None };
-            self.store(&target.view, &target.touches, &value, at);
-            return Value::None;
+            return Value::Operation(Rc::new(self.store_op(&target.view, &target.touches, &value, at)));
         }
         let fits = !(source.is_whole && target.is_whole) || self.has_same_shape(&source, &target, at);
         let kind = match name {
@@ -96,8 +94,7 @@ impl Tracer<'_> {
         }
         let (read, written) = (self.region_of(&source, from), self.region_of(&target, to));
         let indices = joined([&source.touches[..], &target.touches]);
-        self.op(kind, [vec![read], Self::read_of(&indices)].concat(), vec![written], at);
-        Value::None
+        Self::operation_of(kind, [vec![read], Self::read_of(&indices)].concat(), vec![written], at)
     }
 
     fn has_same_shape(&mut self, source: &Operand, target: &Operand, at: Origin) -> bool {
@@ -217,8 +214,7 @@ impl Tracer<'_> {
         }
         let extents = Some(operand.full().iter().map(Size::extent).collect());
         let writes = vec![Region { buffer: operand.view.id, extents }];
-        self.op(Kind::Fill, Self::read_of(&joined([&touches[..]])), writes, at);
-        Value::None
+        Self::operation_of(Kind::Fill, Self::read_of(&joined([&touches[..]])), writes, at)
     }
 
     /// `T.atomic_add(target, value)`, of elements or of tiles.
@@ -245,9 +241,9 @@ impl Tracer<'_> {
             let touches = joined([&touches[..]]);
             let returns = args.keyword("return_prev").and_then(Value::truth) == Some(true);
             let last = if returns { "_ret_elem_op" } else { "_elem_op" };
-            self.other(&format!("tl.{name}{last}"), &touches, at);
             let made = self.operation(name, format!("T.{name}(…)"), true, &[]);
-            return if returns || is_load { Value::Expr(made) } else { Value::None };
+            let call = Some(format!("tl.{name}{last}").into());
+            return Value::Expr(super::value::Expr { touches: touches.into(), call, ..made });
         }
         let kind = Kind::Other(name.replace('_', "").into());
         match value {
@@ -256,7 +252,7 @@ impl Tracer<'_> {
                 let from = value.sizes.clone().unwrap_or(from);
                 let (read, written) = (self.region_of(&value, from), self.region_of(&target, to));
                 let indices = joined([&value.touches[..], &target.touches]);
-                self.op(kind, [vec![read], Self::read_of(&indices)].concat(), vec![written], at);
+                Self::operation_of(kind, [vec![read], Self::read_of(&indices)].concat(), vec![written], at)
             }
             None => {
                 let mut touches = target.touches.to_vec();
@@ -264,9 +260,8 @@ impl Tracer<'_> {
                     self.touches_of(value, &mut touches);
                 }
                 let written = self.region_of(&target, target.full());
-                self.op(kind, Self::read_of(&joined([&touches[..]])), vec![written], at);
+                Self::operation_of(kind, Self::read_of(&joined([&touches[..]])), vec![written], at)
             }
         }
-        Value::None
     }
 }

@@ -396,7 +396,6 @@ impl Tracer<'_> {
         };
         let indices = joined([&source.touches[..], &target.touches]);
         let reads = [vec![region(&source)], Self::read_of(&indices)].concat();
-        self.op(Kind::Other(name.trim_end_matches("_2d").into()), reads, vec![region(&target)], at);
-        Value::None
+        Self::operation_of(Kind::Other(name.trim_end_matches("_2d").into()), reads, vec![region(&target)], at)
     }
 }

@@ -115,8 +115,27 @@ impl Tracer<'_> {
                 args.values().for_each(|value| self.touches_of(value, &mut touches));
                 Value::Object(path.as_str().into(), touches.into())
             }
-            _ => unknown(format!("`{path}` is not followed")),
+            "tvm.tir.const" | "tvm.tirx.const" => args.get(0, "value").cloned().unwrap_or(Value::None),
+            _ => match path.strip_prefix("tvm.tir.").or_else(|| path.strip_prefix("tvm.tirx.")) {
+                Some(name) if vocabulary::is_member(name) => self.call_language(frame, expr, &name.to_owned(), args),
+                _ => self.not_followed(Reason::new(format!("`{path}` is not followed")), args),
+            },
         }
+    }
+
+    /// What a call gives that is not followed: what it is given is touched all the same.
+    pub(super) fn not_followed(&mut self, reason: Reason, args: &Args) -> Value {
+        let mut touches = Vec::new();
+        args.values().for_each(|value| self.touches_of(value, &mut touches));
+        if touches.is_empty() || !self.out.is_launched() {
+            return not_known(reason);
+        }
+        self.note(reason.clone().of("a call that is not followed"));
+        let sum = Sum::atom(value::next_id(), Some(reason));
+        let mut made = Expr::opaque(sum, "an unknown value".to_owned(), true, joined([&touches[..]]).into());
+        made.is_variable = false;
+        made.call = Some("call".into());
+        Value::Expr(made)
     }
 
     fn dtype_call(&mut self, frame: FrameId, expr: ExprId, args: &Args) -> Value {
@@ -257,11 +276,7 @@ impl Tracer<'_> {
             | "import_source"
             | "sblock_attr"
             | "func_attr"
-            | "block_attr"
-            | "device_assert"
-            | "print"
-            | "assume"
-            | "disable_warp_group_reg_alloc" => Value::None,
+            | "block_attr" => Value::None,
             "annotate_pass_configs" => {
                 let configs = args.get(0, "configs").cloned().unwrap_or(Value::None);
                 self.configure(&configs);
@@ -270,7 +285,12 @@ impl Tracer<'_> {
             "annotate_layout" => self.annotated_layout(args),
             "ws" | "WarpSpecialize" => Value::Guard,
             "attr" => Value::Object("attr".into(), Rc::from([])),
-            "evaluate" => args.get(0, "value").cloned().unwrap_or(Value::None),
+            "evaluate" => {
+                let value = args.get(0, "value").cloned().unwrap_or(Value::None);
+                let at = self.at(frame, expr);
+                self.emit_value(&value, at);
+                Value::None
+            }
             "access_ptr" | "address_of" => self.address(args),
             "get_thread_binding" | "get_block_binding" | "get_cluster_id" => {
                 let dim = args.get(0, "dim").and_then(Value::int).unwrap_or(0);

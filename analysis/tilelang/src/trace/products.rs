@@ -33,8 +33,7 @@ impl Tracer<'_> {
                     self.no_operand(name, given.as_ref());
                     let known = |operand: &Operand| Region { buffer: operand.view.id, extents: None };
                     let reads = operands.iter().map(known).collect();
-                    self.op(Kind::Other(name.into()), reads, Vec::new(), at);
-                    return Value::None;
+                    return Self::operation_of(Kind::Other(name.into()), reads, Vec::new(), at);
                 }
             }
         }
@@ -76,8 +75,7 @@ impl Tracer<'_> {
                 Kind::Other(name.into())
             }
         };
-        self.op(kind, reads, vec![region(&sum)], at);
-        Value::None
+        Self::operation_of(kind, reads, vec![region(&sum)], at)
     }
 
     fn transposes(&mut self, args: &Args, base: usize) -> [bool; 2] {

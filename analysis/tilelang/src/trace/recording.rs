@@ -1,11 +1,12 @@
 //! What is written down of the primitive function that is followed: buffers, launches, statements.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use tilefit_python::finding::{Origin, Reason};
 
 use super::Tracer;
-use super::value::{Expr, LaunchSpec, Touch, View};
+use super::value::{Expr, LaunchSpec, Touch, Value, View};
 use crate::program::{Branch, Buffer, BufferId, Extent, Kind, Launch, Loop, Op, Options, Region, Scope, Statement};
 
 #[derive(Debug, Default)]
@@ -303,15 +304,26 @@ impl Tracer<'_> {
         self.op(Kind::Other(name.into()), reads, writes, at);
     }
 
+    /// What a function of the language gives: a statement, where the call stands as one.
+    pub(super) fn operation_of(kind: Kind, reads: Vec<Region>, writes: Vec<Region>, at: Origin) -> Value {
+        Value::Operation(Rc::new(Op { kind, reads, writes, at }))
+    }
+
     /// `buffer[…] = value`
     pub(super) fn store(&mut self, view: &View, indices: &[Touch], value: &Expr, at: Origin) {
         self.stores += 1;
+        let op = self.store_op(view, indices, value, at);
+        self.emit(Statement::Op(op));
+    }
+
+    pub(super) fn store_op(&self, view: &View, indices: &[Touch], value: &Expr, at: Origin) -> Op {
         let touches = joined([&value.touches[..], indices]);
         let from_global = value.loaded.and_then(|id| self.out.buffer(id)).is_some_and(|it| it.scope == Scope::Global);
         let is_near = matches!(view.scope, Scope::Shared | Scope::StaticShared | Scope::Local);
         let kind = Kind::Store { is_copy: from_global && is_near };
-        let writes = vec![Region { buffer: view.id, extents: None }];
-        self.op(kind, Self::read_of(&touches), writes, at);
+        let mut writes = vec![Region { buffer: view.id, extents: None }];
+        Self::written_of(&touches).into_iter().for_each(|region| single(&mut writes, region.buffer));
+        Op { kind, reads: Self::read_of(&touches), writes, at }
     }
 
     /// Follows the body of a loop or a branch, and gives its statements.

@@ -107,8 +107,7 @@ impl Tracer<'_> {
             },
         };
         if source.view.scope != Scope::Fragment {
-            self.op(Kind::CumulativeSum, vec![region(&source)], vec![region(&target)], at);
-            return Value::None;
+            return Self::operation_of(Kind::CumulativeSum, vec![region(&source)], vec![region(&target)], at);
         }
         // The macro binds the buffer to a name of its own, which the buffer keeps.
         if let Some(buffer) = self.out.buffer_mut(source.view.id) {
@@ -131,7 +130,6 @@ impl Tracer<'_> {
         let target = args.get(1, "dst").and_then(|value| self.operand(value));
         let reads = source.iter().map(region).collect();
         let writes = target.as_ref().or(source.as_ref()).map(region).into_iter().collect();
-        self.op(Kind::Other("finalize_reducer".into()), reads, writes, at);
-        Value::None
+        Self::operation_of(Kind::Other("finalize_reducer".into()), reads, writes, at)
     }
 }

@@ -165,16 +165,42 @@ impl Tracer<'_> {
 
     /// An expression as a statement.
     fn evaluated(&mut self, frame: FrameId, value: Value, expr: ExprId) {
+        if !self.is_kernel(frame) {
+            // A function of Python computes the statement and forgets it.
+            if let Value::Operation(_) = value
+                && self.out.is_launched()
+            {
+                let at = self.at(frame, expr);
+                self.mistake(at, What::Lost);
+            }
+            return;
+        }
         match value {
-            Value::Expr(inner) => {
-                if let Some(call) = &inner.call {
-                    let at = self.at(frame, expr);
-                    self.other(call, &inner.touches, at);
-                }
+            Value::Expr(_) | Value::Operation(_) => {
+                let at = self.at(frame, expr);
+                self.emit_value(&value, at);
             }
             Value::Launch(spec) if self.is_kernel(frame) => self.out.start_launch(spec),
             Value::Unknown(it) if self.is_kernel(frame) => {
                 self.note(it.reason);
+            }
+            _ => {}
+        }
+    }
+
+    /// A value that stands as a statement of a kernel.
+    pub(super) fn emit_value(&mut self, value: &Value, at: tilefit_python::finding::Origin) {
+        match value {
+            Value::Operation(op) => {
+                if let Kind::Store { .. } = op.kind {
+                    self.stores += 1;
+                }
+                self.emit(Statement::Op((**op).clone()));
+            }
+            Value::Expr(inner) => {
+                if let Some(call) = &inner.call {
+                    self.other(call, &inner.touches, at);
+                }
             }
             _ => {}
         }
@@ -339,6 +365,13 @@ impl Tracer<'_> {
                 variable.sum = Sum::atom(super::value::next_id(), unknown);
                 variable.part = expr.part.clone();
                 Value::Expr(variable)
+            }
+            Value::Operation(op) => {
+                // It is bound like a number, and nobody looks at it again.
+                let buffers = op.reads.iter().chain(&op.writes).map(|region| region.buffer);
+                let touches: Vec<Touch> = buffers.map(|buffer| Touch { buffer, reads: true, writes: false }).collect();
+                self.other("bind", &joined([&touches[..]]), at);
+                Value::None
             }
             value => value,
         }

@@ -8,7 +8,7 @@ use tilefit_syntax::ast::{Ast, ExprId, Lambda, StmtId};
 
 use super::Home;
 use super::symbolic::Sum;
-use crate::program::{BufferId, Dtype, Extent, Scope, WarpPolicy, WrittenPipeline};
+use crate::program::{BufferId, Dtype, Extent, Op, Scope, WarpPolicy, WrittenPipeline};
 
 /// Lists in lists deeper than these are not followed.
 pub(super) const DEEPEST: u32 = 40;
@@ -25,6 +25,8 @@ pub(super) enum Value {
     Tuple(Sequence),
     Dict(Pairs),
     Range(i64, i64, i64),
+    /// A statement that is one where it stands as one.
+    Operation(Rc<Op>),
     /// A number that the kernel computes.
     Expr(Expr),
     Buffer(View),
