@@ -205,3 +205,12 @@ def make(N):
     // The wheel records these three and no others.
     assert_eq!(traced.launches[0].body.len(), 3);
 }
+
+#[test]
+fn a_primitive_function_stands_by_itself() {
+    let module = Module::new(&recorded::text("more.py"));
+    let traced = module.follow("alone", &BTreeMap::new());
+    let [launch] = traced.launches.as_slice() else { panic!("{traced:?}") };
+    assert_eq!((launch.threads, launch.body.len()), (Some(128), 4));
+    assert!(launch.unknown.is_empty() && traced.mistakes.is_empty());
+}

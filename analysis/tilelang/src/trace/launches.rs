@@ -368,7 +368,7 @@ impl Tracer<'_> {
                 continue;
             }
             match layout {
-                Value::Object(path, _) if path.contains("swizzled") => {
+                Value::Object(path, _) if path.contains("swizzle") => {
                     if let Some(buffer) = self.out.buffer_mut(view.id) {
                         buffer.is_swizzled = true;
                     }

@@ -110,7 +110,9 @@ impl Tracer<'_> {
             "tvm.DataType" | "tilelang.DataType" | "tilelang.dtypes.dtype" => self.dtype_call(frame, expr, args),
             "copy.copy" | "copy.deepcopy" => args.get(0, "x").cloned().unwrap_or(Value::None),
             "os.environ.get" | "os.getenv" => args.get(1, "default").cloned().unwrap_or(Value::None),
-            _ if path.starts_with("tilelang.layout.") || path.starts_with("tilelang.intrinsics.") => {
+            _ if path.starts_with("tilelang.layout.")
+                || path.starts_with("tilelang.") && path.ends_with("_layout") && path.contains(".make_") =>
+            {
                 let mut touches = Vec::new();
                 args.values().for_each(|value| self.touches_of(value, &mut touches));
                 Value::Object(path.as_str().into(), touches.into())
@@ -325,10 +327,13 @@ impl Tracer<'_> {
     fn intrinsic(&mut self, name: &str, args: &Args) -> Value {
         let mut touches = Vec::new();
         let mut operands = Vec::new();
-        for value in args.values() {
+        // The type and the name of a function of the device touch nothing.
+        let names = if matches!(name, "call_extern" | "call_intrin" | "call_pure_extern") { 2 } else { 0 };
+        for (i, value) in args.values().enumerate() {
             self.touches_of(value, &mut touches);
             operands.extend(self.expr(value));
             if let Value::Unknown(it) = value
+                && i >= names
                 && self.out.is_launched()
                 && vocabulary::is_effect(name)
             {
