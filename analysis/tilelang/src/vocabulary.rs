@@ -528,7 +528,8 @@ pub const WORDS: [Word; 174] = [
 ];
 
 /// Names of TIR that differ from those of the language with `tl.` before them.
-const IN_TIR: [(&str, &str); 14] = [
+const IN_TIR: [(&str, &str); 15] = [
+    ("assume", "tirx.assume"),
     ("cp_async_barrier_noinc", "tl.ptx_cp_async_barrier_noinc"),
     ("disable_warp_group_reg_alloc", "tl.no_set_max_nreg"),
     ("mbarrier_arrive", "tirx.ptx_arrive_barrier"),

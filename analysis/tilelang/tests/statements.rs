@@ -172,7 +172,10 @@ pub(crate) fn theirs(case: &Value) -> String {
         let name = name.split('#').next().unwrap();
         let shape: Vec<String> = buffer["shape"].as_array().unwrap().iter().map(plain).collect();
         let swizzled = if buffer["annotated"] == true { " swizzled" } else { "" };
-        let (scope, dtype) = (plain(&buffer["scope"]).replace("local.var", "local"), plain(&buffer["dtype"]));
+        let (scope, dtype) = (
+            plain(&buffer["scope"]).replace("local.var", "local").replace("cluster_barrier", "barrier"),
+            plain(&buffer["dtype"]),
+        );
         lines.push(format!("{name} {scope} {dtype} [{}]{swizzled}", shape.join(", ")));
     }
     lines.sort();

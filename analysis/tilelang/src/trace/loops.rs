@@ -24,7 +24,15 @@ impl Tracer<'_> {
         }
         let spec = |kind, extents, start, step| {
             let touches = joined([&touches[..]]);
-            Value::Loop(Rc::new(LoopSpec { kind, extents, start, step, touches, depth: 1 }))
+            Value::Loop(Rc::new(LoopSpec {
+                kind,
+                extents,
+                start,
+                step,
+                touches,
+                is_binding: name == "thread_binding",
+                depth: 1,
+            }))
         };
         let plain = (Value::Int(0), Value::Int(1));
         match name {
@@ -123,7 +131,15 @@ impl Tracer<'_> {
         let extents = domain.iter().map(|value| self.size(value)).collect();
         let kind = LoopKind::Persistent { stages, waves, is_padded };
         let touches = joined([&touches[..]]);
-        Value::Loop(Rc::new(LoopSpec { kind, extents, start: Value::Int(0), step: Value::Int(1), touches, depth: 1 }))
+        Value::Loop(Rc::new(LoopSpec {
+            kind,
+            extents,
+            start: Value::Int(0),
+            step: Value::Int(1),
+            touches,
+            is_binding: false,
+            depth: 1,
+        }))
     }
 
     pub(super) fn for_(&mut self, frame: FrameId, target: ExprId, iter: ExprId, body: &[StmtId], stmt: StmtId) -> Flow {
@@ -139,6 +155,7 @@ impl Tracer<'_> {
                         start: Value::Int(*start),
                         step: Value::Int(*step),
                         touches: Vec::new(),
+                        is_binding: false,
                         depth: 1,
                     };
                     return self.loop_of_kernel(frame, target, &Rc::new(spec), body, stmt);
@@ -236,10 +253,7 @@ impl Tracer<'_> {
             around.body = vec![Statement::Loop(inner)];
             inner = around;
         }
-        // The bounds are read when the loop begins.
-        if !spec.touches.is_empty() {
-            self.other("bind", &spec.touches.clone(), at);
-        }
+        self.bounds(&spec.touches, at);
         self.emit(Statement::Loop(inner));
     }
 

@@ -60,7 +60,8 @@ fn equal_within(one: &Value, two: &Value, depth: u32) -> Option<bool> {
             }
             return all;
         }
-        (Value::Dict(_), Value::Dict(_)) | (Value::Object(..), Value::Object(..)) => return None,
+        (Value::Dict(_), Value::Dict(_)) => return None,
+        _ if !is_plain(one) || !is_plain(two) => return None,
         _ => match (one.text(), two.text()) {
             (Some(one), Some(two)) => {
                 let alike = |name: &str| crate::dtypes::parse(name).map(|dtype| dtype.name);
@@ -73,6 +74,15 @@ fn equal_within(one: &Value, two: &Value, depth: u32) -> Option<bool> {
             _ => false,
         },
     })
+}
+
+/// Whether Python itself compares a value.
+fn is_plain(value: &Value) -> bool {
+    use Value::{Bool, Dict, Dtype, Float, Int, List, None, Policy, Range, Str, Tuple};
+    matches!(
+        value,
+        None | Bool(_) | Int(_) | Float(_) | Str(_) | Dtype(_) | List(_) | Tuple(_) | Dict(_) | Range(..) | Policy(_)
+    )
 }
 
 /// Why a value, or a part of it, is not known.

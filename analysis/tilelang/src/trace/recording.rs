@@ -348,11 +348,25 @@ impl Tracer<'_> {
     /// A loop of the kernel around what `run` records.
     pub(super) fn looped(&mut self, mut made: Loop, touches: &[Touch], run: impl FnOnce(&mut Self)) {
         made.body = self.body_of(run);
-        if !touches.is_empty() {
-            // The bounds are read in front of the loop.
-            self.other("bind", touches, made.at);
-        }
+        self.bounds(touches, made.at);
         self.emit(Statement::Loop(made));
+    }
+
+    /// Touches of what lies in shared memory.
+    pub(super) fn shared_among(&self, touches: &[Touch]) -> Vec<Touch> {
+        let is_shared = |touch: &&Touch| {
+            self.out.buffer(touch.buffer).is_some_and(|it| matches!(it.scope, Scope::Shared | Scope::StaticShared))
+        };
+        touches.iter().filter(is_shared).copied().collect()
+    }
+
+    /// Bounds of a loop that are read from shared memory, which no statement says.
+    pub(super) fn bounds(&mut self, touches: &[Touch], at: Origin) {
+        let touches = self.shared_among(touches);
+        if !touches.is_empty() {
+            self.note(Reason::new("the bounds of a loop are read from shared memory"));
+            self.other("bind", &touches, at);
+        }
     }
 
     /// What stands in a nest of parallel loops, as one statement.

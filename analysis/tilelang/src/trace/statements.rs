@@ -341,6 +341,13 @@ impl Tracer<'_> {
                 self.out.start_launch(spec.clone());
                 self.launch_variables(&spec)
             }
+            // The variable of a thread, for the rest of the kernel.
+            Value::Loop(spec) => {
+                if !spec.is_binding {
+                    self.note(Reason::new("a loop that is bound to a name"));
+                }
+                Value::Expr(super::value::Expr::variable(name, super::value::next_id()))
+            }
             Value::Tensor(spec) if spec.is_output => {
                 self.parameter_of(name, &Value::Tensor(spec), at).unwrap_or(Value::None)
             }
@@ -353,7 +360,7 @@ impl Tracer<'_> {
                 if !self.out.is_launched() && reads.is_empty() {
                     return value;
                 }
-                if !reads.is_empty() || expr.call.is_some() {
+                if !reads.is_empty() {
                     let writes = Self::written_of(&reads);
                     self.op(Kind::Other("bind".into()), Self::read_of(&reads), writes, at);
                 }
@@ -537,6 +544,7 @@ impl Tracer<'_> {
                     let mut made = empty_loop(Extent::Symbolic("while".into()), at);
                     made.body = self.body_of(|tracer| {
                         // The condition is read in each round.
+                        let touches = tracer.shared_among(&touches);
                         if !touches.is_empty() {
                             tracer.other("bind", &touches, at);
                         }

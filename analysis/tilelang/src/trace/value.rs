@@ -342,6 +342,8 @@ pub(super) struct LoopSpec {
     pub start: Value,
     pub step: Value,
     pub touches: Vec<Touch>,
+    /// `T.thread_binding`: its rounds are threads or blocks.
+    pub is_binding: bool,
     pub depth: u32,
 }
 
