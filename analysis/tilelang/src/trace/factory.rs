@@ -117,7 +117,7 @@ impl Tracer<'_> {
         let frame = self.push_frame(function.frame, function.code.clone(), true, false);
         for (i, param) in syntax.params.iter().enumerate() {
             let Some(name) = ast.name(param.name) else { continue };
-            let annotation = param.annotation.map(|annotation| self.value(module, annotation));
+            let annotation = param.annotation.map(|annotation| self.value_in(module, &function.code, annotation));
             let default = function.defaults.get(i).cloned().flatten();
             let is_declared = is_tensor_in(&ast, &syntax.body, name);
             let value = match annotation {
@@ -198,7 +198,7 @@ impl Tracer<'_> {
         for &decorator in &syntax.decorators {
             let Expr::Call { args, .. } = ast.expr(decorator) else { continue };
             for arg in args.iter().filter(|arg| arg.keyword.as_deref() == Some("pass_configs")) {
-                let configs = self.value(module, arg.value);
+                let configs = self.value_in(module, code, arg.value);
                 self.configure(&configs);
             }
         }

@@ -337,6 +337,14 @@ impl Tracer<'_> {
         not_known(Reason::new(format!("`{param}` has no value")).with_remedy(Some(remedy)))
     }
 
+    /// The value of an expression of a text that sees the names of a frame, which may be one of another text: a default, an annotation.
+    pub(super) fn value_in(&mut self, around: FrameId, code: &Code, expr: ExprId) -> Value {
+        let frame = self.push_frame(Some(around), code.clone(), false, false);
+        let value = self.value(frame, expr);
+        self.pop_frame(frame);
+        value
+    }
+
     /// Runs what changes only names of its own, in a frame inside of another.
     pub(super) fn within<T>(&mut self, frame: FrameId, run: impl FnOnce(&mut Self, FrameId) -> T) -> T {
         let code = self.frame(frame).code.clone();

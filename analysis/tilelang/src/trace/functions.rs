@@ -31,7 +31,8 @@ impl Tracer<'_> {
             }
         }
         self.capture(frame);
-        let defaults = syntax.params.iter().map(|param| param.default.map(|default| self.value(frame, default)));
+        let defaults =
+            syntax.params.iter().map(|param| param.default.map(|default| self.value_in(frame, code, default)));
         let defaults = defaults.collect();
         let function = Rc::new(Function { name, code: code.clone(), stmt, frame: Some(frame), kind, defaults });
         match is_prim {

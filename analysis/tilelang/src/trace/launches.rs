@@ -23,8 +23,11 @@ impl Tracer<'_> {
         let Some(syntax) = function_of(&ast, function.stmt) else { return unknown("a function that does not parse") };
         let around = function.frame.unwrap_or(FrameId(0));
         let outer = self.outer_call;
-        let annotations: Vec<Option<Value>> =
-            syntax.params.iter().map(|param| param.annotation.map(|it| self.value(around, it))).collect();
+        let annotations: Vec<Option<Value>> = syntax
+            .params
+            .iter()
+            .map(|param| param.annotation.map(|it| self.value_in(around, &function.code, it)))
+            .collect();
         self.out.start_function(&function.name);
         let frame = self.push_frame(function.frame, function.code.clone(), true, false);
         for (i, (param, annotation)) in syntax.params.iter().zip(annotations).enumerate() {

@@ -119,7 +119,7 @@ impl Tracer<'_> {
             }
             "tvm.tir.const" | "tvm.tirx.const" => args.get(0, "value").cloned().unwrap_or(Value::None),
             _ => match path.strip_prefix("tvm.tir.").or_else(|| path.strip_prefix("tvm.tirx.")) {
-                Some(name) if vocabulary::is_member(name) => self.call_language(frame, expr, &name.to_owned(), args),
+                Some(name) if vocabulary::is_member(name) => self.call_language(frame, expr, name, args),
                 _ => self.not_followed(Reason::new(format!("`{path}` is not followed")), args),
             },
         }
@@ -344,7 +344,9 @@ impl Tracer<'_> {
         let mut expr = self.operation(name, text, true, &operands);
         let order = [&expr.touches[..], &touches];
         expr.touches = joined(order).into();
-        expr.call = Some(vocabulary::in_tir(name));
+        let is_far = matches!(name, "mbarrier_arrive" | "barrier_arrive")
+            && args.get(1, "cta_id").is_some_and(|block| !matches!(block, Value::None));
+        expr.call = Some(if is_far { "tl.ptx_arrive_cluster_barrier".into() } else { vocabulary::in_tir(name) });
         Value::Expr(expr)
     }
 
