@@ -214,3 +214,28 @@ fn a_primitive_function_stands_by_itself() {
     assert_eq!((launch.threads, launch.body.len()), (Some(128), 4));
     assert!(launch.unknown.is_empty() && traced.mistakes.is_empty());
 }
+
+#[test]
+fn a_mistake_in_a_helper_is_shown_at_its_call() {
+    let text = "import tilelang
+import tilelang.language as T
+
+TILE = T.alloc_share
+
+def make_tile(rows):
+    return T.alloc_shared((rows, 64), 'floatl6')
+
+@tilelang.jit
+def make(N):
+    @T.prim_func
+    def kern(X: T.Tensor((N, N), 'float16')):
+        with T.Kernel(4, threads=128) as b:
+            s = make_tile(32)
+            t = TILE
+    return kern
+";
+    let module = Module::new(text);
+    let traced = module.follow("make", &BTreeMap::from([("N".to_owned(), Constant::Int(64))]));
+    let said: Vec<usize> = traced.mistakes.iter().map(|mistake| module.line("make", mistake.at)).collect();
+    assert_eq!(said, [14, 15]);
+}

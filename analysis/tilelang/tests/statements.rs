@@ -229,7 +229,8 @@ fn their_statements(body: &Value, depth: usize, buffers: &serde_json::Map<String
                     flags = format!(" copy {is_copy}");
                 }
                 // The recorder does not see into a pointer to a barrier.
-                "tl.tcgen05_mma_arrive" => reads.push(("ready".to_owned(), "ready".to_owned())),
+                "tl.tcgen05_mma_arrive" if reads.is_empty() => reads.push(("ready".to_owned(), "ready".to_owned())),
+                "tl.tcgen05_mma_arrive" => writes.clear(),
                 _ => {}
             }
             let list = |side: Vec<(String, String)>| sorted(side.into_iter().map(|(_, text)| text).collect());

@@ -25,6 +25,7 @@ impl Tracer<'_> {
             self.traced.unknown.push(Reason::new("the block holds no function"));
             return;
         };
+        self.root = function_of(ast, stmt).map(|function| function.name);
         let value = self.function(module, &code, stmt);
         let result = match &value {
             Value::Function(function) => self.run_block(module, function),

@@ -156,7 +156,13 @@ impl Tracer<'_> {
             return value.clone();
         }
         let code = self.frame(frame).code.clone();
-        if let Some(value) = self.of_module(code.home, name) {
+        let outer = self.outer_call;
+        if code.number == 0 && outer.is_none() {
+            self.outer_call = Some(expr);
+        }
+        let value = self.of_module(code.home, name);
+        self.outer_call = outer;
+        if let Some(value) = value {
             return value;
         }
         if let Some(builtin) = BUILTINS.into_iter().find(|builtin| *builtin == name) {

@@ -139,6 +139,7 @@ impl<'a> Tracer<'a> {
             prims: Vec::new(),
             options: Options::default(),
             outer_call: None,
+            root: None,
             depth: 0,
             nesting: 0,
             uncertain: 0,
@@ -150,6 +151,13 @@ impl<'a> Tracer<'a> {
             loops: Vec::new(),
             stores: 0,
         }
+    }
+}
+
+fn node_of_nothing(node: Node) -> Origin {
+    match node {
+        Node::Expr(expr) => Origin::Expr(expr),
+        Node::Stmt(stmt) => Origin::Stmt(stmt),
     }
 }
 
@@ -170,6 +178,8 @@ struct Tracer<'a> {
     options: Options,
     /// The node of the kernel's block that leads to the text that is followed, where that is another.
     outer_call: Option<ExprId>,
+    /// The name of the kernel's function.
+    root: Option<ExprId>,
     depth: u32,
     nesting: u32,
     /// Depth of branches that are followed though nobody knows whether they are taken.
@@ -195,9 +205,11 @@ impl Tracer<'_> {
             (0, Node::Expr(expr), _) => Origin::Expr(expr),
             (0, Node::Stmt(stmt), _) => Origin::Stmt(stmt),
             (function, node, Some(call)) => Origin::Inlined { call, function, node },
-            // A value of a module that the kernel's own text asks for.
-            (_, Node::Expr(expr), None) => Origin::Expr(expr),
-            (_, Node::Stmt(stmt), None) => Origin::Stmt(stmt),
+            // Nothing in the kernel's text leads there.
+            (function, node, None) => match self.root {
+                Some(call) => Origin::Inlined { call, function, node },
+                None => node_of_nothing(node),
+            },
         }
     }
 
