@@ -2,6 +2,8 @@
 //!
 //! What Python computes is computed; what the kernel computes stays a statement. What is not known is said, and the rest goes on.
 
+mod arithmetic;
+mod assignments;
 mod builtins;
 mod calls;
 mod copies;
