@@ -7,6 +7,7 @@ mod alignment;
 mod bulk_copies;
 mod events;
 pub mod finding;
+mod lifetimes;
 mod packer;
 mod pipeline;
 pub mod plan;

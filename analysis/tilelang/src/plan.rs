@@ -2,10 +2,11 @@
 
 mod bounds;
 mod findings;
+mod mixed;
 mod reasons;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+
 use std::sync::Arc;
 
 use tilefit_python::finding::{Origin, Reason};
@@ -13,6 +14,8 @@ use tilefit_python::finding::{Origin, Reason};
 use crate::alignment::{Alignments, alignments};
 use crate::events::{Events, events};
 use crate::finding::Finding;
+pub use crate::lifetimes::LiveRange;
+use crate::lifetimes::{Lifetimes, lifetimes};
 use crate::packer::{self, Tenant};
 use crate::program::{Buffer, BufferId, Extent, Kind, Launch, Scope};
 use crate::specialise::{Outcome, Specialised, specialised};
@@ -20,6 +23,8 @@ use crate::steps::{Budget, Step, Steps, spread, steps};
 use crate::target::Target;
 use crate::tensor_memory::{self, Arena};
 use crate::workspaces::{Need, Workspace, workspaces};
+
+use reasons::Known;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -79,27 +84,21 @@ pub enum Occupant {
     Workspace(Origin),
 }
 
-/// From one event to behind another, in the numbers of events; and the statements there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LiveRange {
-    pub start: usize,
-    pub end: usize,
-    pub first: Origin,
-    pub last: Origin,
-}
-
 /// What the compiler makes of a launch, as far as it is known.
 pub fn plan(launch: &Launch, target: Target) -> Plan {
     let source = steps(launch);
     let lowered = Lowered::of(launch, &source, target);
     let aligned = alignments(launch, &lowered.events.events, &lowered.loads(), target, launch.threads);
     let scratch = workspaces(launch, &lowered.events.events, target, launch.threads);
-    let mut placed = placed(launch, &lowered, &aligned, &scratch);
-    let findings = findings::findings(launch, &source, &lowered, target);
-    let reasons = reasons::reasons(launch, &source, &lowered, &aligned, &scratch, target);
+    let lifetimes = lifetimes(launch, &lowered.events.events, target, &scratch);
+    let mut placed = placed(launch, &lowered, &lifetimes, &aligned, &scratch);
+    let mixed = mixed::mixed(launch, &source, &lowered, target);
+    let findings = findings::findings(launch, &source, &lowered, &mixed, target);
+    let known = Known { aligned: &aligned, lifetimes: &lifetimes, scratch: &scratch, mixed: &mixed };
+    let reasons = reasons::reasons(launch, &source, &lowered, known, target);
     let total = match reasons.is_empty() {
         true => placed_exactly(launch, &mut placed),
-        false => bounds::total(launch, &source, &lowered, &placed, &scratch, &reasons, target),
+        false => bounds::total(launch, &source, &lowered, &placed, known, &reasons, target),
     };
     let tensor_memory = tensor_memory::arenas(launch, &freed(&source));
     let barriers = barriers(launch, lowered.specialised.as_ref());
@@ -170,33 +169,23 @@ impl Buffer {
 fn placed(
     launch: &Launch,
     lowered: &Lowered,
+    lifetimes: &Lifetimes,
     aligned: &Alignments,
     scratch: &BTreeMap<usize, Workspace>,
 ) -> Vec<Placed> {
-    let mut live: BTreeMap<BufferId, LiveRange> = BTreeMap::new();
     let mut placed = Vec::new();
     for (start, event) in lowered.events.events.iter().enumerate() {
-        let end = start + 1;
-        for buffer in event.touched.all().filter(|&buffer| launch.buffer(buffer).scope == Scope::Shared) {
-            let Some((first, last)) = event.places(buffer) else { continue };
-            live.entry(buffer).and_modify(|range| *range = LiveRange { end, last, ..*range }).or_insert(LiveRange {
-                start,
-                end,
-                first,
-                last,
-            });
-        }
         placed.extend(workspaces_of(event, scratch).map(|(workspace, at)| Placed {
             what: Occupant::Workspace(at),
             written: Some(workspace.size),
             versions: 1,
             bytes: Some(workspace.size),
             alignment: crate::alignment::LEAST,
-            live: LiveRange { start, end, first: at, last: at },
+            live: LiveRange { start, end: start + 1, first: at, last: at },
             offset: None,
         }));
     }
-    placed.extend(live.into_iter().map(|(id, live)| {
+    placed.extend(lifetimes.of.iter().map(|(&id, &live)| {
         let (written, versions) = (launch.buffer(id).bytes(), lowered.versions(id));
         let bytes = written.map(|written| written.saturating_mul(versions));
         let alignment = aligned.of(launch, id);
@@ -208,11 +197,17 @@ fn placed(
 
 /// Scratch of the reductions in an event, as often as each is written out there.
 fn workspaces_of<'s>(
-    event: &'s Rc<Step>,
+    event: &Step,
     scratch: &'s BTreeMap<usize, Workspace>,
 ) -> impl Iterator<Item = (&'s Workspace, Origin)> {
-    let needed = event.ops().into_iter().filter_map(|numbered| Some((scratch.get(&numbered.number)?, numbered.op.at)));
-    needed.filter(|(workspace, _)| workspace.need == Need::Yes)
+    let of = event.ops().into_iter().filter_map(|numbered| Some((scratch.get(&numbered.number)?, numbered.op.at)));
+    of.flat_map(|(workspace, at)| {
+        let count = match workspace.need {
+            Need::Known(count) => count,
+            Need::Unsure => 0,
+        };
+        std::iter::repeat_n((workspace, at), count)
+    })
 }
 
 /// Gives each its offset.

@@ -131,6 +131,13 @@ fn of_wavefronts(gemm: &Gemm, warps: u64) -> Option<Warps> {
     (shared.m.saturating_mul(shared.n) == warps).then_some(shared)
 }
 
+/// Elements along K that one instruction of a warp multiplies; K is a multiple of it.
+pub(crate) fn smallest_depth(launch: &Launch, op: &Op) -> Option<u64> {
+    const BITS: u64 = 256;
+    let operand = launch.buffer(op.reads.first()?.buffer);
+    BITS.checked_div(operand.dtype.bits)
+}
+
 /// The run of elements that lies together in the layout of each operand.
 pub(crate) fn runs(
     launch: &Launch,

@@ -145,7 +145,7 @@ impl<'s, 'p> Body<'s, 'p> {
         let is_waited_for = |step: &Step| {
             let written = step.op().and_then(|op| op.writes.first()).map(|region| region.buffer);
             part(launch, step, target) == Part::BulkLoad
-                && written.is_some_and(|written| consumers.iter().any(|step| step.touched.reads.contains(&written)))
+                && written.is_some_and(|written| consumers.iter().any(|step| step.touched.seen.contains(&written)))
         };
         let early: Vec<usize> =
             in_front.iter().filter(|step| is_waited_for(step)).flat_map(|step| number(step)).collect();
@@ -190,7 +190,7 @@ impl<'s, 'p> Body<'s, 'p> {
             }
             None => body,
         };
-        Step::new(Form::Loop(Repeat { stages: 0, is_written: false, body, ..self.repeat.clone() }))
+        Step::new(Form::Loop(Repeat { stages: 0, is_written: false, is_of_roles: true, body, ..self.repeat.clone() }))
     }
 }
 
@@ -223,7 +223,7 @@ fn copies_elements(launch: &Launch, step: &Step) -> bool {
         let op = numbered.op;
         let (reads, writes) =
             (|| op.reads.iter().map(|read| read.buffer), || op.writes.iter().map(|written| written.buffer));
-        let by_element = matches!(op.kind, Kind::Parallel { .. } | Kind::Store { .. });
+        let by_element = op.is_by_element();
         // Tiles that an operation is called with are looked at like elements that are read.
         if reads().any(is_near) || !by_element && writes().any(is_near) {
             return false;
@@ -266,7 +266,7 @@ struct Wait {
 fn waits(loads: &Steps, others: &Steps, consumers: &Steps) -> Vec<Wait> {
     work::spend_on_pairs(loads.len().saturating_mul(consumers.len()));
     let reads = |step: &Step| -> Option<usize> {
-        consumers.iter().position(|consumer| !consumer.touched.reads.is_disjoint(&step.touched.writes))
+        consumers.iter().position(|consumer| !consumer.touched.seen.is_disjoint(&step.touched.writes))
     };
     // Whoever reads what others copy waits for all.
     let earliest = others.iter().filter_map(|step| reads(step)).min().unwrap_or(consumers.len());
@@ -310,7 +310,7 @@ fn is_movable(launch: &Launch, step: &Step, target: Target) -> bool {
     let mut has_work = false;
     for numbered in step.ops() {
         let op = numbered.op;
-        let by_element = matches!(op.kind, Kind::Parallel { .. } | Kind::Store { .. });
+        let by_element = op.is_by_element();
         let reads_near = op.reads.iter().any(|read| is_near(read.buffer));
         let writes = || op.writes.iter().map(|written| written.buffer);
         let is_allowed = match by_element {

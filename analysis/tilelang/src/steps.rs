@@ -43,6 +43,8 @@ pub(crate) struct Repeat<'p> {
     /// `num_stages`, unless a pass has dropped it.
     pub stages: u64,
     pub is_written: bool,
+    /// Of the producer or the consumer: with barriers in its body.
+    pub is_of_roles: bool,
     pub body: Steps<'p>,
 }
 
@@ -59,6 +61,9 @@ pub(crate) struct Guard<'p> {
 pub(crate) struct Touched {
     pub reads: BTreeSet<BufferId>,
     pub writes: BTreeSet<BufferId>,
+    /// What the compiler takes for reads where it looks for single elements: also tiles that an operation writes, which are named by their
+    /// first element.
+    pub seen: BTreeSet<BufferId>,
 }
 
 impl Touched {
@@ -74,6 +79,7 @@ impl Touched {
         for step in steps {
             self.reads.extend(&step.touched.reads);
             self.writes.extend(&step.touched.writes);
+            self.seen.extend(&step.touched.seen);
         }
     }
 }
@@ -85,11 +91,14 @@ impl<'p> Step<'p> {
         let mut touched = Touched::default();
         match &form {
             Form::Op(Numbered { op, .. }) => {
-                touched = Touched { reads: ids(&op.reads), writes: ids(&op.writes) };
+                let (reads, writes) = (ids(&op.reads), ids(&op.writes));
+                let seen = if op.is_by_element() { reads.clone() } else { &reads | &writes };
+                touched = Touched { reads, writes, seen };
             }
             Form::Loop(repeat) => touched.add(&repeat.body),
             Form::If(guard) => {
                 touched.reads = guard.of.map(|branch| ids(&branch.reads)).unwrap_or_default();
+                touched.seen = touched.reads.clone();
                 touched.add(&guard.then);
                 touched.add(&guard.otherwise);
             }
@@ -191,7 +200,7 @@ impl Numbering {
                         Extent::Known(1) if !of.is_pipelined() => steps.extend(body),
                         _ => {
                             let is_written = of.written.is_some();
-                            let repeat = Repeat { number, of, stages: of.stages, is_written, body };
+                            let repeat = Repeat { number, of, stages: of.stages, is_written, is_of_roles: false, body };
                             steps.push(Step::new(Form::Loop(repeat)));
                         }
                     }
@@ -290,6 +299,11 @@ impl Op {
     /// A copy of tiles, in whatever way.
     pub(crate) fn is_copy(&self) -> bool {
         matches!(self.kind, Kind::Copy | Kind::AsyncCopy | Kind::TmaCopy)
+    }
+
+    /// It stores elements, and calls no operation on tiles.
+    pub(crate) fn is_by_element(&self) -> bool {
+        matches!(self.kind, Kind::Parallel { .. } | Kind::Store { .. })
     }
 
     /// A name that is given a value.

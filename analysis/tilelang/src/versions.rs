@@ -100,17 +100,12 @@ fn flatten(launch: &Launch, body: &[Rc<Step>], flat: &mut Vec<Flat>) {
     }
 }
 
-/// What an inner loop does with tiles counts as reading, whatever it is: the compiler looks for single elements there.
+/// In an inner loop the compiler looks for single elements.
 fn inside_loop(launch: &Launch, step: &Step) -> Flat {
-    let by_element = |kind: &Kind| matches!(kind, Kind::Parallel { .. } | Kind::Store { .. });
     let ops = step.ops();
-    let stores = ops.iter().filter(|numbered| by_element(&numbered.op.kind));
-    let writes: BTreeSet<BufferId> =
-        stores.flat_map(|store| store.op.writes.iter().map(|region| region.buffer)).collect();
-    let tiles = ops.iter().filter(|numbered| !by_element(&numbered.op.kind));
-    let written_as_tiles = tiles.flat_map(|numbered| numbered.op.writes.iter().map(|region| region.buffer));
-    let reads = step.touched.reads.iter().copied().chain(written_as_tiles).collect();
-    Flat { role: role(launch, step), reads, writes }
+    let stores = ops.iter().filter(|numbered| numbered.op.is_by_element());
+    let writes = stores.flat_map(|store| store.op.writes.iter().map(|region| region.buffer)).collect();
+    Flat { role: role(launch, step), reads: step.touched.seen.clone(), writes }
 }
 
 fn role(launch: &Launch, step: &Step) -> Role {

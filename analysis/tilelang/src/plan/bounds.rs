@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::reasons::Reasons;
+use super::reasons::{Known, Reasons};
 use super::{Lowered, Placed, Total};
 use crate::alignment::{LEAST, MOST};
 use crate::program::{BufferId, Kind, Launch};
@@ -16,10 +16,11 @@ pub(super) fn total(
     source: &Steps,
     lowered: &Lowered,
     placed: &[Placed],
-    scratch: &BTreeMap<usize, Workspace>,
+    known: Known,
     reasons: &Reasons,
     target: Target,
 ) -> Total {
+    let scratch = known.scratch;
     let is_in_order = reasons.statements.is_empty() && reasons.events.is_empty();
     let low = if is_in_order { alive_at_once(placed) } else { touched_at_once(launch, source) };
     if !reasons.statements.is_empty() {
@@ -30,10 +31,10 @@ pub(super) fn total(
         let unsure = unsure.filter_map(|numbered| scratch.get(&numbered.number));
         let more = unsure
             .filter(|workspace| workspace.need == Need::Unsure)
-            .map(|workspace| launch.threads.map(|_| workspace.size));
-        let known =
+            .map(|workspace| launch.threads.map(|_| workspace.size.saturating_mul(Need::MOST as u64)));
+        let sure =
             placed.iter().map(|placed| Some(with_gap(placed.bytes?, at_most(placed.alignment, reasons, target))));
-        sum(known.chain(more))
+        sum(sure.chain(more))
     } else {
         in_any_order(launch, source, scratch, target)
     };
@@ -99,7 +100,8 @@ fn in_any_order(launch: &Launch, source: &Steps, scratch: &BTreeMap<usize, Works
     let widest = scratch.values().map(|workspace| workspace.size).max().unwrap_or(0);
     // Where warps are specialised, at most twice the threads run.
     let for_reductions = launch.threads.or((most.reductions == 0).then_some(0));
-    let for_reductions = for_reductions.map(|_| widest.saturating_mul(2).saturating_mul(most.reductions));
+    let for_reductions =
+        for_reductions.map(|_| widest.saturating_mul(2 * Need::MOST as u64).saturating_mul(most.reductions));
     sum(buffers.chain([for_reductions]))
 }
 

@@ -5,20 +5,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilefit_python::finding::Origin;
 
 use super::Lowered;
+use super::mixed::Mixed;
 use crate::bulk_copies;
 use crate::finding::Finding;
 use crate::pipeline::Unplannable;
-use crate::products::{instruction, warps};
+use crate::products::{Instruction, instruction, smallest_depth, warps};
 use crate::program::{BufferId, Kind, Launch, Scope};
 use crate::steps::{Form, Step, Steps};
 use crate::target::Target;
 use crate::tensor_memory;
 
-pub(super) fn findings(launch: &Launch, source: &Steps, lowered: &Lowered, target: Target) -> Vec<Finding> {
+pub(super) fn findings(
+    launch: &Launch,
+    source: &Steps,
+    lowered: &Lowered,
+    mixed: &[Mixed],
+    target: Target,
+) -> Vec<Finding> {
     let mut found = Vec::new();
     missing_hardware(launch, source, target, &mut found);
     refused_loops(lowered, &mut found);
     loops_beside_the_specialised(source, lowered, &mut found);
+    found.extend(mixed.iter().map(|mixed| mixed.finding()));
     products(launch, source, target, &mut found);
     columns(launch, source, &mut found);
     elements(launch, lowered, target, &mut found);
@@ -97,6 +105,11 @@ fn products(launch: &Launch, source: &Steps, target: Target, found: &mut Vec<Fin
         if warps(gemm, instruction, target, threads).is_none() {
             let at = numbered.op.at;
             of.insert(at, Finding::NoWarpPartition { at, m: gemm.m, n: gemm.n, warps: threads / lanes });
+        }
+        let multiple = smallest_depth(launch, numbered.op).filter(|_| instruction == Instruction::Mma && lanes == 32);
+        if let Some(multiple) = multiple.filter(|&multiple| multiple > 0 && !gemm.k.is_multiple_of(multiple)) {
+            let at = numbered.op.at;
+            of.entry(at).or_insert(Finding::NoSuchDepth { at, k: gemm.k, multiple });
         }
     }
     found.extend(of.into_values());

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use tilefit_python::finding::Reason;
 
+use super::mixed::Mixed;
 use super::{Lowered, is_symbolic, workspaces_of};
 use crate::alignment::Alignments;
+use crate::lifetimes::Lifetimes;
 use crate::program::{Extent, Launch, Scope};
 use crate::steps::Steps;
 use crate::target::Target;
@@ -38,15 +40,18 @@ impl Reasons {
     }
 }
 
+/// What else is found out of a launch.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'k> {
+    pub aligned: &'k Alignments,
+    pub lifetimes: &'k Lifetimes,
+    pub scratch: &'k BTreeMap<usize, Workspace>,
+    pub mixed: &'k [Mixed],
+}
+
 /// docs/reference/tilelang.md, "11. Not covered".
-pub(super) fn reasons(
-    launch: &Launch,
-    source: &Steps,
-    lowered: &Lowered,
-    aligned: &Alignments,
-    scratch: &BTreeMap<usize, Workspace>,
-    target: Target,
-) -> Reasons {
+pub(super) fn reasons(launch: &Launch, source: &Steps, lowered: &Lowered, known: Known, target: Target) -> Reasons {
+    let Known { aligned, lifetimes, scratch, mixed } = known;
     let mut reasons = Reasons { statements: launch.unknown.clone(), ..Reasons::default() };
     if !target.is_compared() {
         reasons.events.push(Reason::new("the compiler's rules for this target were not compared with its answers"));
@@ -59,6 +64,13 @@ pub(super) fn reasons(
     }
     if !lowered.events.refused.is_empty() {
         reasons.events.push(Reason::new("the compiler refuses a loop of the kernel"));
+    }
+    for mixed in mixed.iter().filter(|mixed| !mixed.is_refused) {
+        let name = &launch.buffer(mixed.buffer).name;
+        reasons.events.push(Reason::new(format!("`{name}` has copies in a pipelined loop and fewer elsewhere")));
+    }
+    if lifetimes.are_unsure {
+        reasons.sizes.push(Reason::new("how long a buffer is held depends on how a statement is written out"));
     }
     extents(launch, source, &mut reasons);
     if let Some(buffer) = aligned.unsure.first() {
