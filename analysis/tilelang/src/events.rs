@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use tilefit_python::finding::Origin;
+use tilefit_python::finding::{Origin, Reason};
 
 use crate::pipeline::{self, Pipeline, Unplannable};
-use crate::program::{BufferId, Launch};
+use crate::program::{BufferId, Extent, Launch};
 use crate::steps::{Budget, Form, Guard, Repeat, Step, Steps};
 use crate::target::Target;
 
@@ -23,8 +23,8 @@ pub(crate) struct Events<'p> {
     pub refused: Vec<(Origin, Unplannable)>,
     /// Rounds in front of a loop and behind it are so many that some are left out.
     pub has_more_rounds: bool,
-    /// Loops that are pipelined and of which it is not known how often they run.
-    pub uncounted: Vec<Origin>,
+    /// Why it is not known how often a loop runs.
+    pub uncounted: Vec<Reason>,
 }
 
 /// Each statement at the top is an event, with all that it contains.
@@ -66,7 +66,7 @@ impl<'p> Planning<'_, 'p> {
                     planned.push(step.clone());
                     continue;
                 }
-                Form::Loop(repeat) => match self.pipeline(repeat) {
+                Form::Loop(repeat) => match self.counted(repeat) {
                     Some(pipeline) => {
                         planned.extend(self.rounds(repeat, &pipeline));
                         continue;
@@ -84,6 +84,13 @@ impl<'p> Planning<'_, 'p> {
             planned.push(Step::new(form));
         }
         planned
+    }
+
+    fn counted(&mut self, repeat: &Repeat<'p>) -> Option<Pipeline<'p>> {
+        if let Extent::Unknown(reason) = &repeat.of.extent {
+            self.found.uncounted.push(reason.clone());
+        }
+        self.pipeline(repeat)
     }
 
     fn pipeline(&mut self, repeat: &Repeat<'p>) -> Option<Pipeline<'p>> {
@@ -115,11 +122,8 @@ impl<'p> Planning<'_, 'p> {
     /// The rounds in front of the loop, in which not all statements run yet, the loop, and the rounds behind it.
     fn rounds(&mut self, repeat: &Repeat<'p>, pipeline: &Pipeline<'p>) -> Steps<'p> {
         let extent = repeat.of.extent.known();
-        if extent.is_none() {
-            self.found.uncounted.push(repeat.of.at);
-        }
         let depth = self.depth(pipeline);
-        // Without a number, as if it ran often enough.
+        // Without a number in the kernel, as if it ran often enough: the compiler knows no better.
         let runs = extent.unwrap_or(u64::MAX);
         let in_round = |round: u64, is_in: &dyn Fn(u64) -> bool| -> Steps<'p> {
             let running =

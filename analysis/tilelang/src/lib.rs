@@ -19,3 +19,6 @@ pub mod target;
 pub mod tensor_memory;
 mod versions;
 mod workspaces;
+
+#[cfg(test)]
+mod tests;

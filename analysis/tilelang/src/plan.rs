@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use std::sync::Arc;
 
+use tilefit_packing::{self as packing, Problem, Spec, Violation};
 use tilefit_python::finding::{Origin, Reason};
 
 use crate::alignment::{Alignments, alignments};
@@ -217,8 +218,20 @@ fn placed_exactly(launch: &Launch, placed: &mut [Placed]) -> Total {
     for (placed, &offset) in placed.iter_mut().zip(&packing.offsets) {
         placed.offset = Some(offset);
     }
+    debug_assert_eq!(overlap(&tenants, &packing.offsets), None, "what lives at once shares no byte");
     placed.sort_by_key(|placed| (placed.offset, placed.live.start));
     Total { low: packing.total, high: Some(packing.total) }
+}
+
+/// What an independent check finds wrong with a packing, if it can state it.
+fn overlap(tenants: &[Tenant], offsets: &[u64]) -> Option<Violation> {
+    let buffers = tenants.iter().enumerate().map(|(i, tenant)| {
+        let buffer = packing::Buffer::new(i.to_string(), tenant.size, tenant.start as u64, tenant.end as u64);
+        buffer.aligned(tenant.alignment)
+    });
+    let spec = Spec { capacity: u64::MAX, buffers: buffers.collect(), ..Spec::default() };
+    let problem = Problem::new(spec).ok()?;
+    packing::validate(&problem, offsets).err()
 }
 
 impl Placed {
@@ -246,8 +259,12 @@ fn barriers(launch: &Launch, specialised: Option<&Specialised>) -> Option<u64> {
     let written = launch.buffers.iter().filter(|buffer| buffer.scope == Scope::Barrier).map(|buffer| {
         buffer.shape.iter().try_fold(1_u64, |product, extent| Some(product.saturating_mul(extent.known()?)))
     });
-    let written = written.sum::<Option<u64>>()?;
+    let written = sum(written)?;
     Some(written.saturating_mul(each).saturating_add(own))
+}
+
+fn sum(sizes: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    sizes.into_iter().try_fold(0_u64, |sum, size| Some(sum.saturating_add(size?)))
 }
 
 /// Of a barrier, and of the address of an allocation in tensor memory.
@@ -260,7 +277,7 @@ fn static_bytes(launch: &Launch, lowered: &Lowered, barriers: Option<u64>, arena
         .filter(|(_, buffer)| buffer.scope == Scope::StaticShared)
         .map(|(id, buffer)| Some(buffer.bytes()?.saturating_mul(lowered.versions(id))));
     let addresses = (arenas?.len() as u64).saturating_mul(ADDRESS);
-    let buffers = buffers.sum::<Option<u64>>()?;
+    let buffers = sum(buffers)?;
     Some(barriers?.saturating_mul(BARRIER).saturating_add(addresses).saturating_add(buffers))
 }
 

@@ -93,10 +93,10 @@ fn evenly(gemm: &Gemm, warps: u64, group: u64) -> Option<Warps> {
             && gemm.n.is_multiple_of((warps / m).saturating_mul(COLUMNS))
     };
     // More warps no block has.
-    let possible = (1..=warps.min(64)).filter(is_even).map(|m| Warps { m, n: warps / m });
+    let mut possible = (1..=warps.min(64)).filter(is_even).map(|m| Warps { m, n: warps / m });
     match gemm.policy {
-        WarpPolicy::FullRow => possible.last(),
-        WarpPolicy::FullColumn => possible.min_by_key(|warps| warps.m),
+        WarpPolicy::FullRow => possible.next_back(),
+        WarpPolicy::FullColumn => possible.next(),
         WarpPolicy::Square => squarest(gemm, possible, COLUMNS),
     }
 }

@@ -172,7 +172,7 @@ impl<'p> Layouts<'p> {
         let is_even = threads.is_power_of_two() && shape.iter().all(|extent| extent.is_power_of_two());
         let total = shape.iter().fold(1_u64, |product, &extent| product.saturating_mul(extent));
         let vector = vector(bits, total, row, threads);
-        is_even.then(|| Loaded { total, row, dims: shape.len(), vector, threads })
+        is_even.then_some(Loaded { total, row, dims: shape.len(), vector, threads })
     }
 
     /// The result of another reduction, along the rows of a fragment that is loaded.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::reasons::{Known, Reasons};
 use super::{Lowered, Placed, Total};
 use crate::alignment::{LEAST, MOST};
-use crate::program::{BufferId, Kind, Launch};
+use crate::program::{BufferId, Extent, Kind, Launch};
 use crate::steps::{Form, Step, Steps, is_placed};
 use crate::target::Target;
 use crate::workspaces::{Need, Workspace};
@@ -82,6 +82,8 @@ fn touched_at_once(launch: &Launch, steps: &[Rc<Step>]) -> u64 {
             let placed = step.touched.all().filter(|&buffer| is_placed(launch, buffer));
             placed.fold(0_u64, |sum, buffer| sum.saturating_add(launch.buffer(buffer).bytes().unwrap_or(0)))
         }
+        // Which may run not even once.
+        Form::Loop(repeat) if matches!(repeat.of.extent, Extent::Unknown(_)) => 0,
         form => form.parts().into_iter().map(|part| touched_at_once(launch, part)).max().unwrap_or(0),
     };
     steps.iter().map(of).max().unwrap_or(0)

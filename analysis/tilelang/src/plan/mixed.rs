@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use tilefit_python::finding::Origin;
+use tilefit_python::work;
 
 use super::Lowered;
 use crate::bulk_copies;
@@ -105,6 +106,7 @@ fn has_layout(launch: &Launch, source: &Steps, buffer: BufferId, lowered: &Lower
     let mut ops = source.iter().flat_map(|step| step.ops());
     launch.buffer(buffer).is_swizzled
         || ops.any(|numbered| {
+            work::spend(1);
             let op = numbered.op;
             let is_operand =
                 matches!(op.kind, Kind::Gemm(_)) && op.reads.iter().take(2).any(|region| region.buffer == buffer);

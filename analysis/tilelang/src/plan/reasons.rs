@@ -62,6 +62,7 @@ pub(super) fn reasons(launch: &Launch, source: &Steps, lowered: &Lowered, known:
     if lowered.is_too_long || lowered.events.has_more_rounds {
         reasons.events.push(Reason::new("a loop is written out into more statements than are followed"));
     }
+    reasons.events.extend(lowered.events.uncounted.iter().cloned());
     if !lowered.events.refused.is_empty() {
         reasons.events.push(Reason::new("the compiler refuses a loop of the kernel"));
     }
