@@ -1,6 +1,9 @@
 //! Which copies the Tensor Memory Accelerator can do (docs/reference/tilelang.md, "5. When a copy uses the Tensor Memory Accelerator").
 
+use std::collections::BTreeSet;
+
 use crate::program::{Buffer, Extent, Kind, Launch, Op, Region, Scope};
+use crate::steps::Numbered;
 use crate::target::Target;
 
 /// A copy between global and shared memory.
@@ -25,6 +28,14 @@ pub(crate) fn load<'p>(launch: &'p Launch, op: &'p Op, target: Target) -> Option
 pub(crate) fn store<'p>(launch: &'p Launch, op: &'p Op, target: Target) -> Option<Transfer<'p>> {
     let (shared, global) = ends(op)?;
     bulk(launch, Transfer { global, shared }, true).filter(|_| target.has_bulk_copies())
+}
+
+/// Whether a statement is a bulk copy where it stands. `loads`: those that are because warps are specialised.
+pub(crate) fn is_started(launch: &Launch, numbered: Numbered, loads: &BTreeSet<usize>, target: Target) -> bool {
+    let Numbered { number, op } = numbered;
+    let is_asked_for = op.kind == Kind::TmaCopy;
+    load(launch, op, target).is_some() && (is_asked_for || loads.contains(&number))
+        || store(launch, op, target).is_some() && (is_asked_for || !launch.options.is_tma_off)
 }
 
 /// Source and destination.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use tilefit_python::finding::{Origin, Reason};
 
 use crate::pipeline::{self, Pipeline, Unplannable};
-use crate::program::{BufferId, Extent, Launch};
+use crate::program::{Branch, BufferId, Extent, Launch};
 use crate::steps::{Budget, Form, Guard, Repeat, Step, Steps};
 use crate::target::Target;
 
@@ -25,27 +25,86 @@ pub(crate) struct Events<'p> {
     pub has_more_rounds: bool,
     /// Why it is not known how often a loop runs.
     pub uncounted: Vec<Reason>,
+    /// Statements stand behind each other under two conditions: one event if those are the same.
+    pub may_be_under_one_condition: bool,
 }
 
 /// Each statement at the top is an event, with all that it contains.
-pub(crate) fn events<'p>(launch: &Launch, steps: &[Rc<Step<'p>>], target: Target, budget: &mut Budget) -> Events<'p> {
+///
+/// `is_bulk`: whether one thread starts a bulk copy there. In kernels with any, statements directly behind each other under one condition are one.
+pub(crate) fn events<'p>(
+    launch: &Launch,
+    steps: &[Rc<Step<'p>>],
+    target: Target,
+    budget: &mut Budget,
+    is_bulk: impl Fn(&Step) -> bool,
+) -> Events<'p> {
     let mut planning = Planning { launch, target, budget, found: Events::default() };
     let steps = planning.planned(steps);
-    let mut events = Vec::with_capacity(steps.len());
-    flatten(&steps, &mut events);
-    Events { events, ..planning.found }
+    let mut flat = Flat { is_merging: has_bulk(&steps, &is_bulk), is_bulk, events: Vec::new(), is_unsure: false };
+    flat.add(&steps);
+    Events { events: flat.events, may_be_under_one_condition: flat.is_unsure, ..planning.found }
 }
 
-/// What two groups of warps do counts as if one did it after the other.
-fn flatten<'p>(steps: &[Rc<Step<'p>>], events: &mut Steps<'p>) {
-    for step in steps {
-        match &step.form {
-            Form::Roles { producer, consumer } => {
-                flatten(producer, events);
-                flatten(consumer, events);
+fn has_bulk(steps: &[Rc<Step>], is_bulk: &impl Fn(&Step) -> bool) -> bool {
+    steps.iter().any(|step| is_bulk(step) || step.form.parts().into_iter().any(|part| has_bulk(part, is_bulk)))
+}
+
+/// The events so far.
+struct Flat<'p, F> {
+    is_merging: bool,
+    is_bulk: F,
+    events: Steps<'p>,
+    is_unsure: bool,
+}
+
+impl<'p, F: Fn(&Step) -> bool> Flat<'p, F> {
+    fn add(&mut self, steps: &[Rc<Step<'p>>]) {
+        let mut rest = steps;
+        while let Some((first, behind)) = rest.split_first() {
+            let more = behind.iter().take_while(|next| self.are_under_one_condition(first, next)).count();
+            let (together, others) = rest.split_at(more + 1);
+            rest = others;
+            self.is_unsure |= others.first().is_some_and(|next| self.may_be_under_one_condition(first, next));
+            match &first.form {
+                // What two groups of warps do counts as if one did it after the other.
+                Form::Roles { producer, consumer } => {
+                    self.add(producer);
+                    self.add(consumer);
+                }
+                _ if more == 0 => self.events.push(first.clone()),
+                _ => {
+                    let guard = Guard { of: None, then: together.to_vec(), otherwise: Vec::new() };
+                    self.events.push(Step::new(Form::If(guard)));
+                }
             }
-            _ => events.push(step.clone()),
         }
+    }
+
+    fn are_under_one_condition(&self, one: &Step, other: &Step) -> bool {
+        let is_same = match (guard(one), guard(other)) {
+            (Some(None), Some(None)) => true,
+            (Some(Some(one)), Some(Some(other))) => std::ptr::eq(one, other) && one.reads.is_empty(),
+            _ => (self.is_bulk)(one) && (self.is_bulk)(other),
+        };
+        self.is_merging && is_same
+    }
+
+    /// Conditions of two branches that the launch does not tell apart.
+    fn may_be_under_one_condition(&self, one: &Step, other: &Step) -> bool {
+        let is_open = match (guard(one), guard(other)) {
+            (Some(Some(one)), Some(Some(other))) => one.reads.is_empty() && other.reads.is_empty(),
+            _ => false,
+        };
+        self.is_merging && is_open
+    }
+}
+
+/// The branch of an `if` without `else`, if it is one of the source.
+fn guard<'p>(step: &Step<'p>) -> Option<Option<&'p Branch>> {
+    match &step.form {
+        Form::If(guard) if guard.otherwise.is_empty() => Some(guard.of),
+        _ => None,
     }
 }
 
@@ -66,11 +125,13 @@ impl<'p> Planning<'_, 'p> {
                     planned.push(step.clone());
                     continue;
                 }
-                Form::Loop(repeat) => match self.counted(repeat) {
-                    Some(pipeline) => {
+                Form::Loop(repeat) => match self.pipeline(repeat) {
+                    Some(pipeline) if !pipeline.is_plain() => {
                         planned.extend(self.rounds(repeat, &pipeline));
                         continue;
                     }
+                    // The planner does not look into what it has planned.
+                    Some(_) => Form::Loop(Repeat { stages: 0, is_written: false, ..repeat.clone() }),
                     None => Form::Loop(Repeat { body: self.planned(&repeat.body), ..repeat.clone() }),
                 },
                 Form::If(guard) => {
@@ -86,14 +147,10 @@ impl<'p> Planning<'_, 'p> {
         planned
     }
 
-    fn counted(&mut self, repeat: &Repeat<'p>) -> Option<Pipeline<'p>> {
+    fn pipeline(&mut self, repeat: &Repeat<'p>) -> Option<Pipeline<'p>> {
         if let Extent::Unknown(reason) = &repeat.of.extent {
             self.found.uncounted.push(reason.clone());
         }
-        self.pipeline(repeat)
-    }
-
-    fn pipeline(&mut self, repeat: &Repeat<'p>) -> Option<Pipeline<'p>> {
         let pipeline = match &repeat.of.written {
             Some(written) if repeat.is_written => pipeline::as_written(&repeat.body, written),
             _ if repeat.stages >= 1 && self.target.pipelines_by_stages() => {
@@ -102,6 +159,7 @@ impl<'p> Planning<'_, 'p> {
             _ => return None,
         };
         match pipeline {
+            Ok(pipeline) if pipeline.is_plain() => Some(pipeline),
             Ok(pipeline) => {
                 let versions = pipeline.versions(self.launch);
                 for (&buffer, &count) in versions.iter().filter(|(_, count)| **count > 1) {

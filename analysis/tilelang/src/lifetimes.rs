@@ -58,7 +58,16 @@ pub(crate) fn lifetimes(
             });
         }
     }
-    let depths = events.iter().map(|event| depth(launch, event, target, scratch)).collect();
+    let depths = events.iter().enumerate().map(|(place, event)| {
+        let is_alone = |range: &LiveRange| range.start == place && range.end == place + 1;
+        let has_own = event.op().is_some() && event.touched.all().any(|buffer| of.get(&buffer).is_some_and(is_alone));
+        match depth(launch, event, target, scratch) {
+            // What is touched here only is declared inside.
+            Depth::Outer if has_own => Depth::Unsure,
+            depth => depth,
+        }
+    });
+    let depths = depths.collect();
     let holding = Holding::of(events, &of, depths, scratch);
     let mut are_unsure = false;
     for range in of.values_mut() {

@@ -184,6 +184,11 @@ fn move_copies_to_the_front(planned: &mut [Planned], stages: u64) {
 }
 
 impl Pipeline<'_> {
+    /// All statements are of one iteration: nothing is pipelined.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.scheduled.windows(2).all(|pair| pair[0].1 == pair[1].1)
+    }
+
     /// How many iterations the last statements lag behind the first.
     pub(crate) fn depth(&self) -> u64 {
         self.scheduled.iter().map(|(_, stage)| *stage).max().unwrap_or(0)

@@ -13,6 +13,7 @@ use tilefit_packing::{self as packing, Problem, Spec, Violation};
 use tilefit_python::finding::{Origin, Reason};
 
 use crate::alignment::{Alignments, alignments};
+use crate::bulk_copies;
 use crate::events::{Events, events};
 use crate::finding::Finding;
 pub use crate::lifetimes::LiveRange;
@@ -20,7 +21,7 @@ use crate::lifetimes::{Lifetimes, lifetimes};
 use crate::packer::{self, Tenant};
 use crate::program::{Buffer, BufferId, Extent, Kind, Launch, Scope};
 use crate::specialise::{Outcome, Specialised, specialised};
-use crate::steps::{Budget, Step, Steps, spread, steps};
+use crate::steps::{Budget, Form, Step, Steps, spread, steps};
 use crate::target::Target;
 use crate::tensor_memory::{self, Arena};
 use crate::workspaces::{Need, Workspace, workspaces};
@@ -134,7 +135,13 @@ impl<'p> Lowered<'p> {
             Outcome::Specialised(specialised) => (specialised.steps.clone(), Some(specialised)),
         };
         let steps = spread(&steps, &mut budget);
-        let events = events(launch, &steps, target, &mut budget);
+        let none = BTreeSet::new();
+        let loads = specialised.as_ref().map_or(&none, |specialised| &specialised.loads);
+        let is_bulk = |step: &Step| match &step.form {
+            Form::Op(numbered) => bulk_copies::is_started(launch, *numbered, loads, target),
+            _ => false,
+        };
+        let events = events(launch, &steps, target, &mut budget, is_bulk);
         Lowered { events, specialised, is_too_long: budget.is_spent }
     }
 

@@ -62,6 +62,9 @@ pub(super) fn reasons(launch: &Launch, source: &Steps, lowered: &Lowered, known:
     if lowered.is_too_long || lowered.events.has_more_rounds {
         reasons.events.push(Reason::new("a loop is written out into more statements than are followed"));
     }
+    if lowered.events.may_be_under_one_condition {
+        reasons.events.push(Reason::new("whether two conditions are the same is not modelled"));
+    }
     reasons.events.extend(lowered.events.uncounted.iter().cloned());
     if !lowered.events.refused.is_empty() {
         reasons.events.push(Reason::new("the compiler refuses a loop of the kernel"));

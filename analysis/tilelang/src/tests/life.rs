@@ -73,13 +73,13 @@ fn what_ends_in_a_loop_is_held_until_something_else_happens_outside() {
     };
     check(
         SM_80,
-        &behind("copy A > x"),
+        &behind("copy A > x\n        copy x > A"),
         expect![[r#"
-        a: 8192 B at 0, lines 6 to 8
-        x: 8192 B at 0, lines 9 to 9
-        b: 8192 B at 8192, lines 7 to 8
-        total 16384
-    "#]],
+            a: 8192 B at 0, lines 6 to 8
+            x: 8192 B at 0, lines 9 to 10
+            b: 8192 B at 8192, lines 7 to 8
+            total 16384
+        "#]],
     );
     check(
         SM_80,
