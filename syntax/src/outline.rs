@@ -36,16 +36,21 @@ struct Scope {
 pub(crate) fn segments(text: &str) -> Vec<Segment> {
     let mut cutter = Cutter { text, segments: Vec::new(), scopes: Vec::new() };
     let mut lines = LogicalLines { text, at: 0, ends: starts_definition };
-    // Comments and decorators belong to the definition that they stand on.
+    // Comments and decorators belong to the definition that they stand on; the flag is true where one of them is a decorator.
     let mut pending: Option<(usize, bool)> = None;
+    let mut is_part = false;
     while let Some(line) = lines.next_line() {
         match line.first {
             First::Blank => pending = pending.filter(|&(_, decorated)| decorated),
             First::Comment => pending = pending.or(Some((line.start, false))),
-            First::Decorator => pending = Some((pending.map_or(line.start, |(start, _)| start), true)),
+            First::Decorator => {
+                pending = Some((pending.map_or(line.start, |(start, _)| start), true));
+                is_part |= makes_a_part(&text[line.start..]);
+            }
             First::Def(name) => {
                 let (start, decorated) = pending.take().unwrap_or((line.start, false));
-                cutter.definition(start, line.indent, BlockKind::Function, name, decorated);
+                let splits_function = decorated && !std::mem::take(&mut is_part);
+                cutter.definition(start, line.indent, BlockKind::Function, name, splits_function);
             }
             First::Class(name) => {
                 let (start, _) = pending.take().unwrap_or((line.start, false));
@@ -314,6 +319,16 @@ impl<'t> LogicalLines<'t> {
     }
 }
 
+/// Decorators whose functions are no kernels by themselves: they are compiled with the function that they stand in.
+const OF_PARTS: [&str; 2] = ["prim_func", "macro"];
+
+/// `@T.prim_func`
+fn makes_a_part(line: &str) -> bool {
+    let path = line.trim_start().trim_start_matches('@');
+    let end = path.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.')).unwrap_or(path.len());
+    OF_PARTS.contains(&path[..end].rsplit('.').next().unwrap_or_default())
+}
+
 /// True where an open bracket must have been forgotten: the line reads as a definition at or left of `indent`, or as
 /// an import at the margin.
 fn starts_definition(rest: &str, indent: usize) -> bool {
@@ -516,6 +531,17 @@ mod tests {
                 Function "k" in P: @pl.function
                 Statements "" in make: return P
                 Function "plain" in -: def plain():
+            "#]],
+        );
+    }
+
+    #[test]
+    fn parts_of_a_kernel_stay_in_its_block() {
+        check(
+            "@tilelang.jit\ndef make(n):\n    @T.macro\n    def load(x): pass\n    @T.prim_func\n    def k(x): pass\n    return k\n\nx = 1\n",
+            expect![[r#"
+                Function "make" in -: @tilelang.jit
+                Statements "" in -: x = 1
             "#]],
         );
     }

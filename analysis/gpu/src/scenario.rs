@@ -607,6 +607,8 @@ pub struct Tuner<'a> {
     is_authors: bool,
     /// The kernel is tuned under another name, and its own one launches it past that.
     pub is_renamed: bool,
+    /// Configurations are dictionaries, as those of `tilelang.autotune` are.
+    takes_dictionaries: bool,
 }
 
 impl<'a> Tuner<'a> {
@@ -614,7 +616,7 @@ impl<'a> Tuner<'a> {
     pub fn of(ast: &'a Ast, imports: &Imports) -> Option<Tuner<'a>> {
         let function = function(ast)?;
         if let Some(args) = decorator(ast, imports, function, "triton.autotune") {
-            return Some(Tuner { args, is_authors: false, is_renamed: false });
+            return Some(Tuner { args, is_authors: false, is_renamed: false, takes_dictionaries: false });
         }
         function.decorators.iter().find_map(|&decorator| Tuner::called(ast, imports, decorator))
     }
@@ -639,9 +641,10 @@ impl<'a> Tuner<'a> {
     fn called(ast: &'a Ast, imports: &Imports, call: ExprId) -> Option<Tuner<'a>> {
         let Expr::Call { func, args } = ast.expr(call) else { return None };
         let path = ast.dotted(*func).and_then(|path| language::canonical(imports, &path));
-        let is_authors = path.as_deref() != Some("triton.autotune");
+        let takes_dictionaries = ast.dotted(*func).is_some_and(|path| is_of_tilelang(imports, &path));
+        let is_authors = path.as_deref() != Some("triton.autotune") && !takes_dictionaries;
         let takes_configs = args.iter().any(|arg| arg.keyword.as_deref() == Some("configs"));
-        (takes_configs || !is_authors).then_some(Tuner { args, is_authors, is_renamed: false })
+        (takes_configs || !is_authors).then_some(Tuner { args, is_authors, is_renamed: false, takes_dictionaries })
     }
 
     /// What it takes for the configurations.
@@ -649,6 +652,12 @@ impl<'a> Tuner<'a> {
         let by_keyword = self.args.iter().find(|arg| arg.keyword.as_deref() == Some("configs"));
         Some(by_keyword.or(self.args.first())?.value)
     }
+}
+
+/// `tilelang.autotune`, by any of its names.
+fn is_of_tilelang(imports: &Imports, path: &[&str]) -> bool {
+    let module = path.first().and_then(|first| imports.module_of(first)).unwrap_or_default();
+    path.last() == Some(&"autotune") && module.starts_with("tilelang") || module == "tilelang.autotune"
 }
 
 /// True for functions of `@triton.jit` and `@gluon.jit`.
@@ -724,14 +733,20 @@ pub fn tuning(
     guessed: &Cell<bool>,
 ) -> Option<Tuning> {
     let configs = tuner.configs()?;
-    let value = match eval::evaluate_first(ast, configs, MOST_SCENARIOS, scope) {
+    let made = || {
+        let function = scope.function(ast.name(configs).filter(|_| tuner.takes_dictionaries)?)?;
+        Some(eval::run(&[&function.ast], &[], scope))
+    };
+    let value = made().unwrap_or_else(|| eval::evaluate_first(ast, configs, MOST_SCENARIOS, scope));
+    let value = match value {
         Constant::OneOf(choice) => match choice.all_elements() {
             Some(all) => Constant::List(all.into()),
             None => Constant::OneOf(choice),
         },
         value => value,
     };
-    let chosen = if has_configurations(&value) { None } else { chosen_from(ast, configs, scope) };
+    let is_plain = has_configurations(&value) || tuner.takes_dictionaries;
+    let chosen = if is_plain { None } else { chosen_from(ast, configs, scope) };
     let is_pruned = guessed.get()
         || chosen.is_some()
         || tuner.is_authors
@@ -740,7 +755,10 @@ pub fn tuning(
         Constant::List(configs) | Constant::Tuple(configs) => {
             let count = configs.len();
             let scenario = |(i, config): (usize, &Constant)| {
-                let mut scenario = of_configuration(config, i + 1, count)?;
+                let mut scenario = match config {
+                    Constant::Dict(pairs) if tuner.takes_dictionaries => of_values(pairs, i + 1, count),
+                    config => of_configuration(config, i + 1, count)?,
+                };
                 // What a configuration says of an option goes over what it says of a parameter.
                 for option in OPTIONS {
                     scenario.values.remove(option);
@@ -805,6 +823,10 @@ fn has_configurations(value: &Constant) -> bool {
 fn of_configuration(config: &Constant, number: usize, count: usize) -> Option<Scenario> {
     let config = config.get::<Config>()?;
     let Constant::Dict(pairs) = &config.values else { return None };
+    Some(of_values(pairs, number, count).with_options(config.options))
+}
+
+fn of_values(pairs: &[(Constant, Constant)], number: usize, count: usize) -> Scenario {
     let values = pairs.iter().filter_map(|(key, value)| match (key, value) {
         (_, Constant::Unknown(_) | Constant::OneOf(_)) => None,
         (Constant::Str(name), value) => Some((
@@ -823,8 +845,7 @@ fn of_configuration(config: &Constant, number: usize, count: usize) -> Option<Sc
         (Constant::Str(name), Constant::OneOf(choice)) => Some((name.clone(), Some(choice.clone()))),
         _ => None,
     });
-    let scenario = Scenario { values: values.collect(), possible: possible.collect(), ..Scenario::default() };
-    Some(scenario.with_options(config.options))
+    Scenario { values: values.collect(), possible: possible.collect(), ..Scenario::default() }
 }
 
 /// A call or launch of a function of the file: `kernel(…)` or `kernel[grid](…)`.

@@ -59,6 +59,8 @@ codes! {
     MayNotFit "may-not-fit" Warning "whether a kernel fits depends on choices of the compiler";
     FitsOnlyPacked "fits-only-packed" Warning "the tiles fit only if freed buffers are split and reused (the default planner does not do that)";
     PipelineDepth "pipeline-depth" Hint "fewer buffers of a pipeline fit than it has stages";
+    MixedCopies "mixed-copies" Warning "a pipelined loop fills more copies of a buffer than are allocated";
+    SquaredCopies "squared-copies" Warning "a pipelined loop has num_stages² copies of what it loads";
     TileLayout "tile-layout" Warning "the compiler accepts this tile, but the instruction library does not";
     NarrowTransfer "narrow-transfer" Hint "rows of a load or store are too short for full speed";
     NotModelled "not-modelled" Hint "tilefit cannot analyse this statement, so results for this kernel are partial";
@@ -71,6 +73,7 @@ codes! {
     UnknownName "unknown-name" Warning "a kernel uses an undefined name";
     SyntaxError "syntax-error" Warning "a statement of a kernel does not parse";
     UnknownDtype "unknown-dtype" Error "no such element type";
+    LostStatement "lost-statement" Warning "a statement of a kernel stands where Python forgets it";
     ShapeNotConstant "shape-not-constant" Error "a tile's shape must be constant";
     InvalidOperand "invalid-operand" Error "an operation does not take this operand";
     StaticAssert "static-assert" Error "a `static_assert` fails, so the compiler refuses the kernel";

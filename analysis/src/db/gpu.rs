@@ -1,11 +1,8 @@
 //! Kernels of GPUs that are followed as their compiler does: what they see of the code around them, and the plan of their memory.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tilefit_syntax::BlockKey;
-use tilefit_syntax::BlockKind;
-use tilefit_syntax::ast::{Expr, ExprId};
 
 use tilefit_gpu::argument_type::ArgumentType;
 use tilefit_gpu::assumed::Assumed;
@@ -17,20 +14,20 @@ use tilefit_gpu::plan::{Planned, plan};
 use tilefit_gpu::program::{Memory, Program};
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_gpu::tlx::{self, Kernel, params};
-use tilefit_gpu::trace::{Argument, Definition, Dialect, Environment, Home, Launch, Trace};
+use tilefit_gpu::trace::{self, Argument, Definition, Environment, Home, Launch, Trace};
 use tilefit_python::diagnostics::Code;
-use tilefit_python::eval::{self, Binding, Constant, Scope};
+use tilefit_python::eval::{self, Constant};
 use tilefit_python::finding::{Example, Finding, Note, Origin, Reason};
 use tilefit_python::work::{self, Limits, remembered, within};
 
 use super::devices::device_of_others;
-use super::modules::{imported_from, module_called, module_file};
 use super::reexports::imports;
 use super::scenarios::{has_defaults, launch_values, may_be_given_more};
 use super::scope::UnitScope;
-use super::statements::{defined, statements_of};
+use super::surroundings::{Meant, Surroundings};
 use super::tlx::TlxPart;
-use super::{Name, SourceFile, Unit, config, names, syntax};
+use super::triton::Dialect;
+use super::{Unit, config, names, syntax};
 
 /// The result of following a kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +61,28 @@ pub(crate) struct TracedKernel {
 }
 
 impl TracedKernel {
+    /// One of which nothing else is to be said.
+    pub(super) fn of(name_origin: Origin, program: Program, planned: Planned, arch: Arch) -> TracedKernel {
+        TracedKernel {
+            name_origin,
+            program,
+            planned,
+            functions: vec![None],
+            notes: Vec::new(),
+            findings: Vec::new(),
+            untyped: BTreeMap::new(),
+            usual: BTreeMap::new(),
+            undecided: BTreeSet::new(),
+            has_block_pointers: false,
+            arch,
+            assumed: Vec::new(),
+            compiler: None,
+            is_planned: true,
+            steps: 0,
+            tlx: None,
+        }
+    }
+
     /// The `static_assert` that fails.
     pub(crate) fn failed_assert(&self) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.code == Code::StaticAssert)
@@ -107,10 +126,11 @@ pub(super) fn traced<'db>(
     dialect: Dialect,
     limits: Limits,
 ) -> Option<TracedKernel> {
+    let traced_as = dialect.traced_as()?;
     let ast = syntax(db, unit);
     let function = scenario::function(ast)?;
-    let launch = launch(db, unit, scenario, arch, compiler, dialect)?;
-    let around = NameResolver::new(db, unit, arch);
+    let launch = launch(db, unit, scenario, arch, compiler, traced_as)?;
+    let around = Surroundings::new(db, unit, arch);
     let name_origin = Origin::Expr(function.name);
     let stages = i64::from(scenario.num_stages.unwrap_or(if arch.is_amd() { 2 } else { 3 }));
     let doubts: Vec<Reason> = unheard_of(scenario).collect();
@@ -257,13 +277,13 @@ fn launch<'db>(
     scenario: &Scenario,
     arch: Arch,
     compiler: Option<Compiler>,
-    dialect: Dialect,
+    dialect: trace::Dialect,
 ) -> Option<Launch> {
     let ast = syntax(db, unit);
     let imports = imports(db, unit.file(db));
     let function = scenario::function(ast)?;
     let mut kernel = Kernel::empty(ast)?;
-    if dialect == Dialect::Tlx {
+    if dialect == trace::Dialect::Tlx {
         let scope = UnitScope::on(db, unit, Some(arch));
         kernel.params = params(ast, function, &scope, imports, scenario, &launch_values(db, unit));
         kernel.arch = scenario.arch;
@@ -339,141 +359,32 @@ fn launch<'db>(
     Some(launch)
 }
 
-/// What the functions that are followed see, each from its own place.
-struct NameResolver<'db> {
-    scopes: RefCell<Vec<UnitScope<'db>>>,
-}
-
-impl<'db> NameResolver<'db> {
-    fn new(db: &'db dyn salsa::Database, unit: Unit<'db>, device: Arch) -> Self {
-        NameResolver { scopes: RefCell::new(vec![UnitScope::on(db, unit, Some(device))]) }
-    }
-
-    fn scope(&self, home: Home) -> Option<UnitScope<'db>> {
-        self.scopes.borrow().get(home.0 as usize).copied()
-    }
-
-    fn home(&self, scope: UnitScope<'db>) -> Home {
-        let mut scopes = self.scopes.borrow_mut();
-        let known = scopes.iter().position(|known| known.unit == scope.unit);
-        let at = known.unwrap_or_else(|| {
-            scopes.push(scope);
-            scopes.len() - 1
-        });
-        Home(at as u32)
-    }
-
-    fn function(&self, scope: UnitScope<'db>, unit: Unit<'db>) -> Definition {
-        let db = scope.db;
-        let home = self.home(UnitScope { unit, ..scope });
-        Definition::Function { ast: syntax(db, unit).clone(), key: Some(unit.key(db).clone()), home }
-    }
-
-    fn class(&self, scope: UnitScope<'db>, header: Unit<'db>) -> Definition {
-        let db = scope.db;
-        let methods = super::units(db, header.file(db)).iter().filter(|unit| unit.parent(db) == Some(header));
-        let methods = methods.filter(|unit| unit.key(db).kind == BlockKind::Function);
-        let methods = methods.map(|&unit| (syntax(db, unit).clone(), Some(unit.key(db).clone()))).collect();
-        let home = self.home(UnitScope { unit: header, ..scope });
-        Definition::Class { header: syntax(db, header).clone(), methods, home }
-    }
-
-    /// The file of a module, imported or by `importlib.import_module("…")`.
-    fn module(&self, scope: UnitScope<'db>, name: &str) -> Option<SourceFile> {
-        let (db, file) = (scope.db, scope.unit.file(scope.db));
-        if let Some(module) = module_called(db, file, Name::new(db, name.to_owned())) {
-            return Some(module);
-        }
-        let mut calls = statements_of(db, file, None).iter().filter_map(|&unit| {
-            let ast = syntax(db, unit);
-            let Binding::Once(expr) = eval::binding(ast, name) else { return None };
-            let Expr::Call { func, args } = ast.expr(expr) else { return None };
-            let (Some(&"import_module"), [path]) = (ast.dotted(*func)?.last(), args.as_slice()) else { return None };
-            match ast.expr(path.value) {
-                Expr::Str(path) => Some(path.clone()),
-                _ => None,
-            }
-        });
-        module_file(db, file, 0, Name::new(db, calls.next()?))
-    }
-
-    /// What the one statement of a scope that binds a name gives it.
-    fn bound(&self, scope: UnitScope<'db>, file: SourceFile, of: Option<Unit<'db>>, name: &str) -> Option<Definition> {
-        let db = scope.db;
-        let mut found: Option<(Unit<'db>, ExprId, Option<usize>)> = None;
-        for &unit in statements_of(db, file, of) {
-            let bound = match eval::binding_in(syntax(db, unit), name, &UnitScope { unit, ..scope }) {
-                Binding::None => continue,
-                Binding::Once(expr) => (unit, expr, None),
-                Binding::Element(expr, element) => (unit, expr, Some(element)),
-                _ => return None,
-            };
-            if found.replace(bound).is_some() {
-                return None;
-            }
-        }
-        let (unit, expr, element) = found?;
-        let home = self.home(UnitScope { unit, ..scope });
-        Some(Definition::Expression { ast: syntax(db, unit).clone(), expr, element, home })
-    }
-}
-
-impl Environment for NameResolver<'_> {
+impl Environment for Surroundings<'_> {
     fn definition(&self, home: Home, name: &str) -> Option<Definition> {
-        let scope = self.scope(home)?;
-        let (db, file) = (scope.db, scope.unit.file(scope.db));
-        // A function may call itself.
-        let own = scope.unit.key(db);
-        let is_own = own.kind == BlockKind::Function && scope.unit.parent(db).is_none() && own.name() == name;
-        if let Some(unit) = scope.function_unit(name).or(is_own.then_some(scope.unit)) {
-            return Some(self.function(scope, unit));
-        }
-        if let Some((_, header)) = scope.class_source(name) {
-            return Some(self.class(scope, header));
-        }
-        if self.module(scope, name).is_some() {
-            return Some(Definition::Module);
-        }
-        let mut around = scope.around();
-        loop {
-            if let Some(found) = self.bound(scope, file, around, name) {
-                return Some(found);
-            }
-            match around {
-                Some(unit) => around = unit.parent(db),
-                None => break,
-            }
-        }
-        // Another file may have chosen it among its functions.
-        let of_other = || {
-            let (source, original) = imported_from(db, file, Name::new(db, name.to_owned()))?;
-            self.bound(scope, source, None, original.text(db))
-        };
-        let constant = scope.constant(name);
-        let is_known = constant.as_ref().is_some_and(|value| !matches!(value, Constant::Unknown(_)));
-        let of_other = if is_known { None } else { of_other() };
-        of_other.or_else(|| constant.map(Definition::Constant))
+        self.meaning(home.0, name).map(definition)
     }
 
     fn constant(&self, home: Home, name: &str) -> Option<Constant> {
-        self.scope(home)?.constant(name)
+        self.value(home.0, name)
     }
 
     fn member(&self, home: Home, module: &str, name: &str) -> Option<Definition> {
-        let scope = self.scope(home)?;
-        let db = scope.db;
-        let file = self.module(scope, module)?;
-        if let Some(unit) = defined(db, file, name, BlockKind::Function) {
-            return Some(self.function(scope, unit));
-        }
-        if let Some(header) = defined(db, file, name, BlockKind::ClassHeader) {
-            return Some(self.class(scope, header));
-        }
-        self.bound(scope, file, None, name)
+        self.of_module(home.0, module, name).map(definition)
     }
 
     fn canonical(&self, home: Home, path: &[&str]) -> Option<String> {
-        let scope = self.scope(home)?;
-        language::canonical(imports(scope.db, scope.unit.file(scope.db)), path)
+        language::canonical(self.imports(home.0)?, path)
+    }
+}
+
+fn definition(meant: Meant) -> Definition {
+    match meant {
+        Meant::Function { ast, key, home } => Definition::Function { ast, key: Some(key), home: Home(home) },
+        Meant::Class { header, methods, home } => Definition::Class { header, methods, home: Home(home) },
+        Meant::Expression { ast, expr, element, home } => {
+            Definition::Expression { ast, expr, element, home: Home(home) }
+        }
+        Meant::Constant(constant) => Definition::Constant(constant),
+        Meant::Module => Definition::Module,
     }
 }

@@ -24,6 +24,7 @@ use super::modules::{imported_from, module_called};
 use super::program::depends_on_device;
 use super::reexports::imports;
 use super::statements::statements_of;
+use super::tilelang::is_factory;
 use super::{Name, SourceFile, Unit, syntax, tables, units};
 
 /// A launch of a function.
@@ -126,7 +127,7 @@ fn leading_to_any<'db>(
     for _ in 0..FARTHEST {
         let mut next = BTreeSet::new();
         for &unit in units(db, file) {
-            if found.contains(&unit) || named_in(db, unit).is_disjoint(&wanted) || is_jit(db, unit) {
+            if found.contains(&unit) || named_in(db, unit).is_disjoint(&wanted) || is_compiled(db, unit) {
                 continue;
             }
             found.push(unit);
@@ -305,11 +306,20 @@ impl<'db> Meaning<'db> for Launches {
         }
     }
 
-    fn call(&self, host: &Host<'db, '_>, function: Unit<'db>, _: &[Argument]) -> Option<Constant> {
-        is_jit(host.scope.db, function).then(|| host.returned_by(function))
+    fn call(&self, host: &Host<'db, '_>, function: Unit<'db>, arguments: &[Argument]) -> Option<Constant> {
+        let db = host.scope.db;
+        if is_factory(db, function) {
+            return Some(self.made(host, function, arguments.to_vec()));
+        }
+        is_jit(db, function).then(|| host.returned_by(function))
     }
 
     fn method(&self, host: &Host<'db, '_>, function: &str, method: &str, arguments: Arguments) -> Option<Constant> {
+        if METHODS_OF_FACTORIES.contains(&method)
+            && let Some(factory) = host.definition(function).filter(|&it| is_factory(host.scope.db, it))
+        {
+            return Some(self.made(host, factory, arguments()));
+        }
         match method {
             "warmup" | "run" => self.launch(host, host.definition(function)?, false, arguments),
             _ => None,
@@ -344,6 +354,13 @@ impl<'db> Meaning<'db> for Launches {
 }
 
 impl Launches {
+    /// A factory of TileLang makes a kernel for its arguments.
+    fn made<'db>(&self, host: &Host<'db, '_>, factory: Unit<'db>, arguments: Vec<Argument>) -> Constant {
+        let arguments = arguments.into_iter().map(|argument| (argument.keyword, argument.value));
+        self.record(host, factory, false, arguments.collect());
+        not_modelled()
+    }
+
     /// `_launcher(kernel, grid, …, num_warps=4)`: what Helion writes gets the function that launches as an argument (`helion/runtime/__init__.py`).
     fn launched_by_helion<'db>(&self, host: &Host<'db, '_>, mut arguments: Vec<Argument>) -> Option<Constant> {
         let Constant::Function(kernel) = &arguments.first()?.value else { return None };
@@ -351,6 +368,14 @@ impl Launches {
         let given = arguments.split_off(arguments.len().min(2));
         Meaning::launch(self, host, kernel, false, &|| given.clone())
     }
+}
+
+/// Methods of a function of `@tilelang.jit` that make the kernel for arguments.
+const METHODS_OF_FACTORIES: [&str; 4] = ["compile", "get_tir", "get_kernel_source", "par_compile"];
+
+/// Whether a compiler of kernels compiles a function.
+fn is_compiled<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    is_jit(db, unit) || is_factory(db, unit)
 }
 
 fn not_modelled() -> Constant {

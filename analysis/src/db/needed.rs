@@ -6,7 +6,6 @@ use tilefit_syntax::ast::Ast;
 
 use tilefit_gpu::possible::{Range, ranges};
 use tilefit_gpu::scenario::{self, Scenario};
-use tilefit_gpu::trace::Dialect;
 use tilefit_python::eval::Constant;
 use tilefit_python::finding::{Example, Reason};
 
@@ -17,7 +16,7 @@ use super::scenarios::{launch_values, scenarios};
 use super::scope::UnitScope;
 use super::tlx::TlxPart;
 use super::triton::{
-    Elements, asked_by, asked_by_any, asked_for, elements_of, is_refused_for_elements, laid_out, triton_kernel,
+    Dialect, Elements, asked_by, asked_by_any, asked_for, elements_of, is_refused_for_elements, laid_out, triton_kernel,
 };
 use super::{Unit, syntax};
 
@@ -74,7 +73,9 @@ pub(crate) fn triton_needed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) 
         }
         if given.is_empty() {
             // Where the author makes the buffers, values give at least those.
-            if let Some(obstacle) = obstacle(traced).filter(|_| kernel.dialect == Dialect::Triton) {
+            if let Some(obstacle) =
+                obstacle(traced).filter(|_| matches!(kernel.dialect, Dialect::Triton | Dialect::TileLang))
+            {
                 return Needed { values: Vec::new(), obstacle: Some(obstacle) };
             }
             values.extend(rest(&values, &scenario));

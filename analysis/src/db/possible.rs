@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use tilefit_gpu::possible::{Range, ranges};
 use tilefit_gpu::scenario::{OPTIONS, Scenario};
-use tilefit_gpu::trace::Dialect;
 use tilefit_python::eval::{Constant, OneOf};
 use tilefit_python::finding::{Example, Reason};
 use tilefit_python::work::Limits;
@@ -17,7 +16,9 @@ use super::memory_usage::{Estimate, MemoryUsage, Verdict};
 use super::reexports::imports;
 use super::scenarios::scenarios;
 use super::scope::UnitScope;
-use super::triton::{Elements, elements_of, is_refused_for_elements, laid_out, laid_out_within, triton_kernel, usage};
+use super::triton::{
+    Dialect, Elements, elements_of, is_refused_for_elements, laid_out, laid_out_within, triton_kernel, usage,
+};
 use super::{Unit, config, syntax};
 
 /// Steps that the ways of all scenarios of a kernel may take together, on one device: about a twentieth of a second.

@@ -20,7 +20,7 @@ use super::reexports::imports;
 use super::scenarios::{launch_values, scenarios};
 use super::scope::UnitScope;
 use super::tlx::TlxPart;
-use super::triton::{TritonKernel, elements_of, laid_out, triton_kernel};
+use super::triton::{Dialect, TritonKernel, elements_of, laid_out, triton_kernel};
 use super::{Unit, syntax};
 
 /// What an argument of which nothing is said is taken for: most numbers that kernels are given fit into it.
@@ -28,6 +28,9 @@ const NUMBER: &str = "i32";
 
 pub(crate) fn triton_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
     let kernel = triton_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
+    if kernel.dialect == Dialect::TileLang {
+        return Err("the compiler of TileLang is not asked yet".to_owned());
+    }
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     question_of(db, unit, &scenario, (&kernel.traced, kernel.traced.arch), &triton_needed(db, unit).values)
 }
@@ -56,7 +59,7 @@ pub(crate) fn question_under<'db>(
     scenario: &Scenario,
     arch: Arch,
 ) -> Option<Under> {
-    let kernel = triton_kernel(db, unit).as_ref()?;
+    let kernel = triton_kernel(db, unit).as_ref().filter(|kernel| kernel.dialect != Dialect::TileLang)?;
     let whole = with_examples(db, unit, scenario, kernel)?;
     let traced = TracedKernel { untyped: BTreeMap::new(), ..kernel.traced.clone() };
     let question = question_of(db, unit, &whole, (&traced, arch), &[]).ok()?;

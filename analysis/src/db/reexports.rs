@@ -1,4 +1,4 @@
-//! What a module imports of Triton, by itself or from modules that pass it on. Modules may import from each other in a circle, so that names are
+//! What a module imports of Triton and TileLang, by itself or from modules that pass it on. Modules may import from each other in a circle, so that names are
 //! followed one by one, each no more than once.
 
 use std::sync::Arc;
@@ -12,6 +12,12 @@ use tilefit_python::eval::{Bindings, Bound, Imports, Module};
 use super::modules::module_file;
 use super::{Name, SourceFile, syntax, units};
 
+/// Whether a file takes all names of a module that is not known.
+#[salsa::tracked(returns(copy))]
+pub(super) fn has_unknown_star(db: &dyn salsa::Database, file: SourceFile) -> bool {
+    bindings(db, file).stars.iter().any(|module| file_of(db, file, module).is_none())
+}
+
 /// The path of each name that the module of a file imports.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn imports(db: &dyn salsa::Database, file: SourceFile) -> Arc<Imports> {
@@ -19,7 +25,11 @@ pub(crate) fn imports(db: &dyn salsa::Database, file: SourceFile) -> Arc<Imports
     let mut imports = Imports::default();
     for module in own.stars.iter().rev() {
         let Some(other) = file_of(db, file, module) else {
-            imports.bind_usual_names();
+            match module.name.as_str() {
+                // All that authors take from there.
+                "tilelang.autotuner" => imports.bind("autotune", "tilelang.autotune".to_owned()),
+                _ => imports.bind_usual_names(),
+            }
             continue;
         };
         for name in names(db, other) {
@@ -41,9 +51,9 @@ fn bindings(db: &dyn salsa::Database, file: SourceFile) -> Bindings {
     let mut bindings = Bindings::default();
     for &unit in units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements) {
         let text = &unit.source(db).text;
-        // The look at the text keeps files without Triton from being parsed.
+        // The look at the text keeps files without Triton or TileLang from being parsed.
         let may_rename = !bindings.names.is_empty() && text.contains("tl.");
-        if may_rename || text.contains("triton") || text.contains("import *") {
+        if may_rename || ["triton", "tilelang", "import *"].iter().any(|word| text.contains(word)) {
             bindings.add(syntax(db, unit), &members::has);
         }
     }
@@ -75,7 +85,7 @@ fn path_of<'db>(
         }
         Bound::Member { of, member } => {
             let of = path_of(db, file, of, seen)?;
-            of.starts_with("triton.").then(|| format!("{of}.{member}"))
+            ["triton.", "tilelang."].iter().any(|module| of.starts_with(module)).then(|| format!("{of}.{member}"))
         }
     }
 }

@@ -22,6 +22,7 @@ use super::lists::Lists;
 use super::recorded::{Recorded, recorded};
 use super::reexports::imports;
 use super::scope::UnitScope;
+use super::tilelang::is_factory;
 use super::{Name, SourceFile, Unit, config, syntax, units};
 
 /// The texts of the scenario comments of a unit. Other comments change nothing here.
@@ -149,11 +150,16 @@ pub(super) fn scenarios_on<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, d
             let is_whole = |bare: &Scenario| {
                 configurations.iter().all(|it| it.values.keys().all(|name| bare.values.contains_key(name)))
             };
-            let bare = bare.iter().filter(|it| is_whole(it)).map(|&it| it.clone());
+            // TileLang does not tune a kernel that is given all that would be tuned.
+            let is_given = is_factory(db, unit);
+            let bare: Vec<Scenario> = match is_given {
+                true => tuned.iter().filter(|it| is_whole(it)).cloned().collect(),
+                false => bare.iter().filter(|it| is_whole(it)).map(|&it| it.clone()).collect(),
+            };
             let tuned = scenario::product(configurations, &tuned);
             // What is launched past the tuning is compiled, and a configuration may be dropped before.
-            match is_pruned {
-                true => bare.chain(tuned).take(scenario::MOST_SCENARIOS).collect(),
+            match is_pruned || is_given {
+                true => bare.into_iter().chain(tuned).take(scenario::MOST_SCENARIOS).collect(),
                 false => tuned.into_iter().chain(bare).collect(),
             }
         }
@@ -228,6 +234,7 @@ fn launched_scenarios<'db>(
 ) -> (Vec<Scenario>, Vec<Scenario>) {
     let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
     let Some(function) = scenario::function(ast) else { return Default::default() };
+    let is_factory = is_factory(db, unit);
     let of = |is_bare: bool| {
         let launches = launches_of(db, unit, Some(device)).iter().filter(|launch| launch.is_bare == is_bare);
         let scenarios = launches.map(|launch| {
@@ -235,7 +242,11 @@ fn launched_scenarios<'db>(
                 "" => "the launch in this file".to_owned(),
                 place => format!("the launch in `{place}`"),
             };
-            Scenario { arch: launch.arch, ..launch.call.launched(ast, imports, function, &from) }
+            let said = match is_factory {
+                true => Scenario { values: launch.call.values(ast, function, &from), ..Scenario::default() },
+                false => launch.call.launched(ast, imports, function, &from),
+            };
+            Scenario { arch: launch.arch, ..said }
         });
         let all: Vec<Scenario> = scenarios.collect();
         let says_nothing = all.first().map(|_| Scenario::default());

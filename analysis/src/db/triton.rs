@@ -13,7 +13,7 @@ use tilefit_gpu::language::{self, Dtype};
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_gpu::tlx::language::has_tlx;
 use tilefit_gpu::tlx::mentions_tlx;
-use tilefit_gpu::trace::{Dialect, language_path};
+use tilefit_gpu::trace::{self, language_path};
 use tilefit_python::finding::{Example, Finding, Note, Origin, Reason, Remedy};
 use tilefit_python::work::{self, Limits};
 
@@ -26,7 +26,33 @@ use super::recorded::recorded;
 use super::reexports::imports;
 use super::scenarios::{callers, calls_in, device_of, launch_values, scenarios};
 use super::scope::UnitScope;
-use super::{SourceFile, Unit, config, syntax, tlx, units};
+use super::{SourceFile, Unit, config, syntax, tilelang, tlx, units};
+
+/// In which of the languages of GPUs a kernel is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Dialect {
+    Triton,
+    Gluon,
+    Tlx,
+    TileLang,
+}
+
+impl Dialect {
+    /// How Triton's compiler follows it; `None`: another one does.
+    pub(super) fn traced_as(self) -> Option<trace::Dialect> {
+        match self {
+            Dialect::Triton => Some(trace::Dialect::Triton),
+            Dialect::Gluon => Some(trace::Dialect::Gluon),
+            Dialect::Tlx => Some(trace::Dialect::Tlx),
+            Dialect::TileLang => None,
+        }
+    }
+
+    /// Whether the compiler chooses the layouts of registers.
+    pub(super) fn leaves_layouts(self) -> bool {
+        self.traced_as().is_some_and(trace::Dialect::leaves_layouts)
+    }
+}
 
 /// A kernel under the scenario that is in force, and its memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -151,6 +177,9 @@ fn follow<'db>(
     let ast = syntax(db, unit);
     let scenario = scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
     let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
+    if dialect == Dialect::TileLang {
+        return tilelang::traced(db, unit, &scenario, arch, limits);
+    }
     let scope = UnitScope::on(db, unit, Some(arch));
     let mut scenario = heuristics::chosen(scenario, ast, imports(db, unit.file(db)), &scope);
     // A plan of TLX is for any of them.
@@ -240,6 +269,9 @@ pub(super) fn asked_by(reason: &Reason) -> Option<(String, Example)> {
 #[salsa::tracked(returns(copy))]
 pub(crate) fn triton_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Dialect> {
     let file = unit.file(db);
+    if tilelang::is_factory(db, unit) {
+        return Some(Dialect::TileLang);
+    }
     if unit.key(db).kind != BlockKind::Function || !is_jit(db, unit) {
         return None;
     }

@@ -8,11 +8,11 @@ use crate::db::Unit;
 use super::Context;
 use super::language::{Dialect, KernelDeclaration, Language, View};
 use super::pypto::Pypto;
-use super::triton::{GLUON, TLX, TRITON};
+use super::triton::{GLUON, TILELANG, TLX, TRITON};
 
 /// A unit is of the first language that claims it. PyPTO is last, for it takes what is left: its scopes, printed kernels and functions
 /// for the host have nothing in common by which to claim them.
-const LANGUAGES: [&dyn Language; 4] = [&TLX, &GLUON, &TRITON, &Pypto];
+const LANGUAGES: [&dyn Language; 5] = [&TLX, &GLUON, &TRITON, &TILELANG, &Pypto];
 
 pub(super) fn of(context: &Context<'_>, unit: Unit<'_>) -> &'static dyn Language {
     let claims = |language: &&dyn Language| language.claims(context, unit);

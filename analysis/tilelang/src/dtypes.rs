@@ -52,8 +52,14 @@ const ALIASES: [(&str, &str); 9] = [
     ("tfloat32", "custom[tfloat32]"),
 ];
 
+/// The name of a type that a plan shows; of one with lanes that of its elements.
+pub fn name(dtype: &Dtype) -> &'static str {
+    let element = dtype.name.split_once('x').map_or(&*dtype.name, |(element, _)| element);
+    TYPES.iter().find(|(name, _)| *name == element).map_or("custom", |(name, _)| *name)
+}
+
 /// The type of a name, also with lanes: `float16x8`.
-pub(crate) fn parse(name: &str) -> Option<Dtype> {
+pub fn parse(name: &str) -> Option<Dtype> {
     if name == "tfloat32" || name == "custom[tfloat32]" {
         return Some(Dtype { name: "custom[tfloat32]".into(), bits: 32 });
     }

@@ -51,12 +51,6 @@ pub enum What {
         left: String,
         right: String,
     },
-    /// No way to share a product out among these warps of 32 threads, each of which takes 16 rows and 8 columns, or multiples.
-    Warps {
-        m: u64,
-        n: u64,
-        warps: u64,
-    },
     /// Whole buffers of different shapes.
     CopyShapes {
         source: Vec<u64>,
@@ -99,10 +93,5 @@ impl What {
     /// The compiler says something, too.
     pub fn is_refused(&self) -> bool {
         !matches!(self, What::Lost)
-    }
-
-    /// Only NVIDIA's devices have it so.
-    pub fn is_of_nvidia(&self) -> bool {
-        matches!(self, What::Warps { .. })
     }
 }

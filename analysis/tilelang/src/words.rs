@@ -50,7 +50,6 @@ pub fn of_mistake(mistake: &Mistake) -> Said {
             Code::InvalidOperand,
             format!("no instruction multiplies {left} by {right}: make both operands of one type, as with `T.copy` into a buffer of it"),
         ),
-        What::Warps { m, n, warps } => (Code::InvalidOperand, warps_do_not_share(*m, *n, *warps)),
         What::CopyShapes { source, target } => (
             Code::InvalidOperand,
             format!("`T.copy` from {} to {}: the shapes are not alike", times(source), times(target)),
@@ -75,6 +74,11 @@ pub fn of_mistake(mistake: &Mistake) -> Said {
             let kernel = kernel.as_deref().map_or_else(|| "its kernel".to_owned(), |kernel| format!("`{kernel}`"));
             (Code::Rejected, format!("the function defines {kernel} and does not return it"))
         }
+        What::Lost => (
+            Code::LostStatement,
+            "this statement of the kernel stands in a plain function of Python, which forgets it: nothing happens. `@T.macro` above the function keeps it"
+                .to_owned(),
+        ),
         What::Assertion => (Code::Rejected, "an `assert` fails with these values".to_owned()),
     };
     Said::new(code, mistake.at, message)
@@ -106,29 +110,53 @@ pub fn of_finding(finding: &Finding, launch: &Launch, otherwise: Origin) -> Opti
         Finding::FilledByTwoLoops { buffer, second, .. } => (
             Code::Rejected,
             *second,
-            format!("two pipelined loops fill `{}`, at which the compiler fails on this device: give this one a buffer of its own", name(*buffer)),
+            format!(
+                "two pipelined loops fill `{}`, at which the compiler fails on this device: give this one a buffer of its own",
+                name(*buffer)
+            ),
         ),
         Finding::WrittenTwice { buffer, second, .. } => (
             Code::Rejected,
             *second,
-            format!("`{}` is written twice in the body of one pipelined loop: give the second a buffer of its own, or take `num_stages=0`", name(*buffer)),
+            format!(
+                "`{}` is written twice in the body of one pipelined loop: give the second a buffer of its own, or take `num_stages=0`",
+                name(*buffer)
+            ),
         ),
         Finding::NoConsumer { at } => (
             Code::Rejected,
             *at,
             "nothing in the body of the pipelined loop uses what its copies fill: take `T.serial`".to_owned(),
         ),
-        Finding::OrderOfOtherStatements { at } => (
-            Code::Rejected,
+        Finding::NoSuchDepth { at, k, multiple } => (
+            Code::InvalidOperand,
             *at,
-            "`order` and `stage` need a number for each statement of the loop's body".to_owned(),
+            format!("`K` of the product is {k}, and has to be a multiple of {multiple} for elements of this type"),
         ),
+        Finding::MixedVersions { buffer, versions, fewer, at, is_refused, .. } => (
+            if *is_refused { Code::Rejected } else { Code::MixedCopies },
+            *at,
+            format!(
+                "`{}` has {versions} copies in this loop and {fewer} elsewhere, {}: give the loop a buffer of its own",
+                name(*buffer),
+                if *is_refused {
+                    "at which the compiler fails on this device"
+                } else {
+                    "and the compiler may allocate only the fewer"
+                }
+            ),
+        ),
+        Finding::OrderOfOtherStatements { at } => {
+            (Code::Rejected, *at, "`order` and `stage` need a number for each statement of the loop's body".to_owned())
+        }
         Finding::NoWarpPartition { at, m, n, warps } => (Code::InvalidOperand, *at, warps_do_not_share(*m, *n, *warps)),
         // The sum of columns is compared with what the device has.
         Finding::TooManyColumns { .. } => return None,
-        Finding::NoBarriers { buffer } => {
-            (Code::UnsupportedTarget, launch.buffer(*buffer).at, format!("`{}`: barriers need sm_90 or later", name(*buffer)))
-        }
+        Finding::NoBarriers { buffer } => (
+            Code::UnsupportedTarget,
+            launch.buffer(*buffer).at,
+            format!("`{}`: barriers need sm_90 or later", name(*buffer)),
+        ),
         Finding::NoTensorMemory { buffer } => (
             Code::UnsupportedTarget,
             launch.buffer(*buffer).at,
@@ -141,6 +169,10 @@ pub fn of_finding(finding: &Finding, launch: &Launch, otherwise: Origin) -> Opti
             format!("the Tensor Memory Accelerator cannot copy elements of {}", launch.buffer(*buffer).dtype.name),
         ),
     };
-    let at = if matches!(finding, Finding::NoBarriers { .. }) && matches!(at, Origin::Inlined { .. }) { otherwise } else { at };
+    let at = if matches!(finding, Finding::NoBarriers { .. }) && matches!(at, Origin::Inlined { .. }) {
+        otherwise
+    } else {
+        at
+    };
     Some(Said::new(code, at, message))
 }

@@ -1,15 +1,14 @@
 //! Plans, compared with the recorded answers of the compiler: each name, size, alignment and offset, totals, threads, barriers, tensor memory,
 //! and what it refuses.
 
-mod recorded;
-
 use std::fmt::Write;
 
 use serde_json::Value;
 use tilefit_tilelang::plan::{Occupant, Placed, Plan, plan};
 use tilefit_tilelang::program::Launch;
 
-use recorded::{Answer, Case};
+use crate::answers;
+use crate::answers::{Answer, Case};
 
 #[derive(Default)]
 struct Tally {
@@ -22,7 +21,7 @@ struct Tally {
 #[test]
 fn plans_are_those_of_the_compiler() {
     let mut tally = Tally::default();
-    for case in recorded::cases() {
+    for case in answers::cases() {
         for answer in &case.answers {
             compare(&case, answer, &mut tally);
         }

@@ -67,7 +67,6 @@ fn shapes() {
         mixed_operands
           60: ProductTypes { left: "float16", right: "bfloat16" }
         odd_threads
-          80: Warps { m: 64, n: 64, warps: 3 }
         too_large
         tmem_too_wide
         written_twice

@@ -31,6 +31,7 @@ const DRIVER: &[(&str, &str)] = &[
     ("pypto_tiles.py", include_str!("driver/pypto_tiles.py")),
     ("question.py", include_str!("driver/question.py")),
     ("stand_ins.py", include_str!("driver/stand_ins.py")),
+    ("tilelang_compiler.py", include_str!("driver/tilelang_compiler.py")),
     ("triton_compiler.py", include_str!("driver/triton_compiler.py")),
     ("triton_machine.py", include_str!("driver/triton_machine.py")),
     ("triton_lives.py", include_str!("driver/triton_lives.py")),

@@ -2,11 +2,10 @@
 
 use tilefit_gpu::assumed;
 use tilefit_gpu::plan::Occupant;
-use tilefit_gpu::trace::Dialect;
 use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 
-use crate::db::{self, TracedKernel, TritonKernel};
+use crate::db::{self, Dialect, TracedKernel, TritonKernel};
 use crate::ide::gpu::hover::{assumptions, occupancy, place, sharers};
 use crate::ide::gpu::{placed_at, scenarios, title};
 use crate::ide::language::{Hover, KernelView};
@@ -64,11 +63,14 @@ pub(super) fn describe(
     if let Some(tlx) = &jit.traced.tlx {
         return tlx::hover(context, placed, &jit.traced, tlx, placed.range(at).end).map(|hover| hover.markdown);
     }
-    let is_gluon = jit.dialect == Dialect::Gluon;
+    let module = match jit.dialect {
+        Dialect::Gluon => "gl",
+        Dialect::TileLang => "T",
+        Dialect::Triton | Dialect::Tlx => "tl",
+    };
     let jit = &jit.traced;
     let buffer = jit.program.buffers.iter().find(|buffer| buffer.name_at == Some(at))?;
     let shape = formatting::shape(&buffer.shape);
-    let module = if is_gluon { "gl" } else { "tl" };
     let rows = place(context, placed, jit, at)?;
     Some(format!(
         "```python\n{}: {shape} {}.{}\n```\n\n| | |\n|---|---|\n{rows}| of the kernel | {}{} |\n",

@@ -9,7 +9,6 @@ use std::ops::Range;
 
 use tilefit_gpu::device::Compiler;
 use tilefit_gpu::plan::MemoryPlan;
-use tilefit_gpu::trace;
 use tilefit_gpu::vocabulary;
 use tilefit_pypto::memory::OpenSearch;
 use tilefit_python::diagnostics::{Code, Severity};
@@ -38,12 +37,12 @@ use super::{Context, PlacedUnit, formatting, tlx};
 
 /// A language of jit functions whose kernels are followed, and known by nothing else.
 pub(super) struct TritonLike {
-    of: trace::Dialect,
+    of: db::Dialect,
     names: &'static Dialect,
 }
 
 pub(super) static GLUON: TritonLike = TritonLike {
-    of: trace::Dialect::Gluon,
+    of: db::Dialect::Gluon,
     names: &Dialect {
         is_decorator: db::is_gluon_decorator,
         canonical: db::gluon_name,
@@ -55,7 +54,7 @@ pub(super) static GLUON: TritonLike = TritonLike {
 
 /// Without TLX: the compiler chooses layouts, and makes the buffers.
 pub(super) static TRITON: TritonLike = TritonLike {
-    of: trace::Dialect::Triton,
+    of: db::Dialect::Triton,
     names: &Dialect {
         is_decorator: db::is_triton_decorator,
         canonical: db::triton_name,
@@ -67,11 +66,22 @@ pub(super) static TRITON: TritonLike = TritonLike {
 
 /// Beside what every kernel has there are storage alias specs, and the buffers in them.
 pub(super) static TLX: TritonLike = TritonLike {
-    of: trace::Dialect::Tlx,
+    of: db::Dialect::Tlx,
     names: &Dialect {
         is_decorator: db::is_tlx_decorator,
         canonical: db::tlx_name,
         words: vocabulary::TLX,
+        root: None,
+        has_tiles: false,
+    },
+};
+
+pub(super) static TILELANG: TritonLike = TritonLike {
+    of: db::Dialect::TileLang,
+    names: &Dialect {
+        is_decorator: db::is_tilelang_decorator,
+        canonical: db::tilelang_name,
+        words: &tilefit_tilelang::vocabulary::WORDS,
         root: None,
         has_tiles: false,
     },
@@ -175,9 +185,10 @@ impl Language for TritonLike {
     #[cfg(test)]
     fn constructs(&self) -> Vec<super::tests::growth::Construct> {
         match self.of {
-            trace::Dialect::Gluon => constructs::gluon(),
-            trace::Dialect::Tlx => tlx::constructs(),
-            trace::Dialect::Triton => constructs::triton(),
+            db::Dialect::Gluon => constructs::gluon(),
+            db::Dialect::Tlx => tlx::constructs(),
+            db::Dialect::TileLang => constructs::tilelang(),
+            db::Dialect::Triton => constructs::triton(),
         }
     }
 }
@@ -219,7 +230,7 @@ impl KernelView for View<'_> {
     }
 
     fn planner(&self) -> &'static str {
-        planner(&self.0.traced)
+        planner(self.0)
     }
 
     fn status(&self) -> Status {
@@ -260,7 +271,7 @@ impl KernelView for View<'_> {
         // The compiler gives no memory to what threads compute each for itself.
         let is_nothing = |(_, high): (u64, Option<u64>)| high == Some(0);
         let none_in_all = table.is_none_or(|table| table.smem == Some((0, 0)) && table.tmem == Some((0, 0)));
-        if self.0.dialect == trace::Dialect::Triton
+        if self.0.dialect == db::Dialect::Triton
             && is_nothing(in_force.smem)
             && is_nothing(in_force.tmem)
             && none_in_all
@@ -290,7 +301,7 @@ impl KernelView for View<'_> {
     /// Most that do not multiply take next to nothing.
     fn may_matter(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> bool {
         let multiplies = self.0.traced.program.multiplies || context.text_of(placed).contains("dot(");
-        multiplies || self.0.dialect != trace::Dialect::Triton
+        multiplies || self.0.dialect != db::Dialect::Triton
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
@@ -333,7 +344,7 @@ impl KernelView for View<'_> {
         let exceeds = too_much(context, placed, traced, &least);
         match self.0.dialect {
             // Its authors chose none of what follows from that, so that they are told once, where it may matter, and on no device that is assumed.
-            trace::Dialect::Triton => {
+            db::Dialect::Triton => {
                 all.extend(unknown.take(usize::from(traced.program.multiplies)));
                 all.extend(exceeds.into_iter().filter(|it| it.code != Code::MayNotFit || traced.is_device_told()));
                 all.extend(possible::too_wide(context, placed, self.0));
@@ -435,7 +446,11 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Option<Diagn
 }
 
 /// By whose rules memory is given out.
-fn planner(traced: &TracedKernel) -> &'static str {
+fn planner(kernel: &TritonKernel) -> &'static str {
+    if kernel.dialect == db::Dialect::TileLang {
+        return tilefit_tilelang::COMPILER;
+    }
+    let traced = &kernel.traced;
     match (&traced.tlx, traced.compiler) {
         (Some(tlx), _) => tlx.plan.rules.name(),
         (None, Some(Compiler::V3_8)) => "triton 3.8",

@@ -86,7 +86,7 @@ pub enum Definition {
 }
 
 /// What following a kernel came to.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Traced {
     pub launches: Vec<Launch>,
     /// What the front end refuses, or the passes for what the text alone says.

@@ -7,12 +7,7 @@ use super::copies::Operand;
 use super::recording::joined;
 use super::value::{Args, FrameId, Size, Value};
 use super::{Tracer, What};
-use crate::program::{Gemm, Kind, Region, Scope, WarpPolicy};
-
-/// Rows and columns that each warp takes, or multiples of them.
-const WARP_ROWS: u64 = 16;
-const WARP_COLUMNS: u64 = 8;
-const WARP_THREADS: u64 = 32;
+use crate::program::{Gemm, Kind, Region, WarpPolicy};
 
 impl Tracer<'_> {
     pub(super) fn gemm(&mut self, frame: FrameId, expr: ExprId, name: &str, args: &Args) -> Value {
@@ -67,7 +62,6 @@ impl Tracer<'_> {
         let kind = match self.dimensions(&left, &right, &sum, transposes, is_pair || is_sparse, at) {
             Ok([m, n, k]) => {
                 self.check_types(&left, &right, at);
-                self.check_warps(m, n, &sum, at);
                 Kind::Gemm(Gemm { is_tcgen05: name.starts_with("tcgen05"), transposes, m, n, k, policy })
             }
             Err(reason) => {
@@ -167,28 +161,6 @@ impl Tracer<'_> {
             one.name.trim_start_matches('u').starts_with("int") && two.name.trim_start_matches('u').starts_with("int");
         if !are_alike && !are_integers {
             self.mistake(at, What::ProductTypes { left: one.name.to_string(), right: two.name.to_string() });
-        }
-    }
-
-    /// The warps of a block have to share out the accumulator evenly.
-    fn check_warps(&mut self, m: u64, n: u64, sum: &Operand, at: Origin) {
-        let Some(Ok(threads)) = self.out.threads() else { return };
-        let threads: u64 = threads.iter().product();
-        // Those of a hand-made role are fewer.
-        if sum.view.scope != Scope::Fragment || self.out.is_in_branch() {
-            return;
-        }
-        let warps = threads / WARP_THREADS;
-        let (rows, columns) = (m / WARP_ROWS, n / WARP_COLUMNS);
-        let fits = (1..=warps).any(|down| {
-            warps.is_multiple_of(down)
-                && rows.is_multiple_of(down)
-                && columns.is_multiple_of(warps / down)
-                && rows > 0
-                && columns > 0
-        });
-        if warps > 0 && !fits {
-            self.mistake(at, What::Warps { m, n, warps });
         }
     }
 }

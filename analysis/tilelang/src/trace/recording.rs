@@ -83,15 +83,6 @@ impl Recording {
         self.current().map(|current| current.spec.clone())
     }
 
-    pub(super) fn threads(&self) -> Option<&Result<Vec<u64>, Reason>> {
-        self.current().map(|current| &current.threads)
-    }
-
-    /// Whether what is recorded stands in a loop or a branch.
-    pub(super) fn is_in_branch(&self) -> bool {
-        self.current().is_some_and(|current| current.branches > 0)
-    }
-
     pub(super) fn is_in_nest(&self) -> bool {
         self.current().is_some_and(|current| current.nest.is_some())
     }

@@ -7,7 +7,7 @@ from json import dumps
 
 from . import packages, processes, question as asking
 
-COMPILERS = {"triton": "triton_compiler", "pypto": "pypto_compiler"}
+COMPILERS = {"triton": "triton_compiler", "pypto": "pypto_compiler", "tilelang": "tilelang_compiler"}
 TEXTS = ("ask", "file", "sha256", "target")
 
 

@@ -4,7 +4,7 @@ import platform
 import sys
 from importlib import metadata, util
 
-TESTED = {"triton": ("3.8", "3.9"), "triton-utlx": ("3.8",), "pypto": ("0.1",)}
+TESTED = {"triton": ("3.8", "3.9"), "triton-utlx": ("3.8",), "pypto": ("0.1",), "tilelang": ("0.1.15",)}
 MODULE_OF = {"triton-utlx": "utlx_plugin"}
 
 
@@ -31,8 +31,8 @@ def find(package):
     if folder is None:
         return None
     version = version_of(package)
-    short = ".".join((version or "").split(".")[:2])
-    found = {"version": version, "path": folder, "known": short in TESTED[package]}
+    is_known = any(f"{version}.".startswith(f"{tested}.") for tested in TESTED[package])
+    found = {"version": version, "path": folder, "known": is_known}
     if package == "triton" and os.path.isdir(os.path.join(folder, "language", "extra", "tlx")):
         found |= {"fork": "TLX", "known": False}
     if package == "pypto":

@@ -1,0 +1,433 @@
+//! Kernels of TileLang in the database: which functions are kernels, and their memory as that of any kernel of a GPU.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use tilefit_gpu::assumed::Assumed;
+use tilefit_gpu::device::Arch;
+use tilefit_gpu::language::Dtype;
+use tilefit_gpu::live_ranges::{Hidden, Scratched};
+use tilefit_gpu::liveness::LiveRange;
+use tilefit_gpu::plan::{self as gpu_plan, MemoryPlan, Planned};
+use tilefit_gpu::program::{self as gpu_program, Bytes, Memory, Program, Scratch, ScratchId, Site, Use};
+use tilefit_gpu::scenario::{self, Scenario};
+use tilefit_python::eval::{Argument, Constant, Imports};
+use tilefit_python::finding::{Finding, Node, Note, Origin, Reason};
+use tilefit_python::torch::Tensor;
+use tilefit_python::work::{self, Limits, within};
+use tilefit_syntax::BlockKind;
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt};
+use tilefit_tilelang::plan::{Occupant, Placed, Plan, plan};
+use tilefit_tilelang::program::{BufferId, Launch, Scope as Memories};
+use tilefit_tilelang::target::Target;
+use tilefit_tilelang::trace::{self, Environment, Home, Traced};
+use tilefit_tilelang::{dtypes, words};
+
+use super::devices::device_of_others;
+use super::gpu::TracedKernel;
+use super::reexports::{has_unknown_star, imports};
+use super::surroundings::{Meant, Surroundings};
+use super::{SourceFile, Unit, syntax};
+
+/// What begins a launch.
+const LAUNCHES: [&str; 2] = ["Kernel", "ClusterKernel"];
+
+/// Whether a function makes kernels of TileLang: one that launches, or that holds a primitive function.
+#[salsa::tracked(returns(copy))]
+pub(super) fn is_factory<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let text = &unit.source(db).text;
+    // The look at the text keeps all others from being parsed.
+    if unit.key(db).kind != BlockKind::Function || !text.contains("Kernel") {
+        return false;
+    }
+    let imports = imports(db, unit.file(db));
+    if !imports.modules().any(|module| module == "tilelang" || module.starts_with("tilelang.")) {
+        return false;
+    }
+    let ast = syntax(db, unit);
+    let Some(function) = scenario::function(ast) else { return false };
+    let is_macro = function.decorators.iter().any(|&it| name_of(ast, imports, it).as_deref() == Some("macro"));
+    !is_macro && ast.exprs().any(|(expr, _)| name_of(ast, imports, expr).is_some_and(|name| LAUNCHES.contains(&&*name)))
+}
+
+/// The path of a name in TileLang's language, called or not.
+fn name_of(ast: &Ast, imports: &Imports, expr: ExprId) -> Option<String> {
+    let func = match ast.expr(expr) {
+        Expr::Call { func, .. } => *func,
+        _ => expr,
+    };
+    let path = full_path(imports, &ast.dotted(func)?)?;
+    path.strip_prefix("tilelang.language.").map(str::to_owned)
+}
+
+/// A dotted name under the names of the modules that it is imported from.
+fn full_path(imports: &Imports, path: &[&str]) -> Option<String> {
+    let (first, rest) = path.split_first()?;
+    let module = imports.module_of(first)?;
+    Some(rest.iter().fold(module.to_owned(), |path, part| format!("{path}.{part}")))
+}
+
+/// Whether a decorator makes a kernel of TileLang of a function.
+pub(crate) fn is_tilelang_decorator(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> bool {
+    let path = full_path(imports(db, file), path);
+    matches!(path.as_deref(), Some("tilelang.jit" | "tilelang.language.prim_func"))
+}
+
+/// A dotted name of TileLang's under the usual name of its module: `T.copy`.
+pub(crate) fn tilelang_name(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> Option<String> {
+    let path = full_path(imports(db, file), path)?;
+    let member = path.strip_prefix("tilelang.language")?;
+    (member.is_empty() || member.starts_with('.')).then(|| format!("T{member}"))
+}
+
+/// The kernel that a unit is under a scenario.
+pub(super) fn traced<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    scenario: &Scenario,
+    arch: Arch,
+    limits: Limits,
+) -> Option<TracedKernel> {
+    let ast = syntax(db, unit);
+    let function = scenario::function(ast)?;
+    let name_origin = Origin::Expr(function.name);
+    let arguments: BTreeMap<String, Constant> =
+        scenario.values.iter().map(|(name, (value, _))| (name.clone(), as_argument(value))).collect();
+    let around = Surroundings::new(db, unit, arch);
+    let followed = within(limits, || {
+        let traced = trace::follow(ast, &around, &arguments);
+        let plans: Vec<Plan> = traced.launches.iter().map(|launch| plan(launch, target(arch))).collect();
+        (traced, plans, work::taken())
+    });
+    let device = if scenario.arch.is_some() { None } else { device_of_others(db, unit.file(db)).1 };
+    let assumed = device.filter(|it| matches!(it, Assumed::Device(taken, _) if *taken == arch));
+    let kernel = match followed {
+        Ok((traced, plans, steps)) => Converted { ast, traced, plans, name: function.name }.kernel(arch, steps),
+        Err(failure) => {
+            let finding = failure.finding(ast.name(function.name).unwrap_or_default(), name_origin);
+            let too_large = Reason::new("the kernel is too large to be analysed");
+            let plan = MemoryPlan { shared: not_known(vec![too_large]), tensor: nothing(), placed: Vec::new() };
+            let planned = Planned { plan, hidden: Vec::new(), sites: Vec::new() };
+            let kernel = TracedKernel::of(name_origin, Program::default(), planned, arch);
+            TracedKernel { findings: vec![finding], is_planned: false, steps: limits.steps, ..kernel }
+        }
+    };
+    Some(TracedKernel { assumed: assumed.into_iter().collect(), ..kernel })
+}
+
+/// A value of the host as the front end takes it: tensors by their shapes, element types by the names that TileLang has for them.
+fn as_argument(value: &Constant) -> Constant {
+    if let Some(tensor) = value.get::<Tensor<Dtype>>() {
+        return tensor.shape.clone().map_or_else(|| value.clone(), Constant::Tuple);
+    }
+    match value {
+        Constant::List(parts) => Constant::List(parts.iter().map(as_argument).collect()),
+        Constant::Tuple(parts) => Constant::Tuple(parts.iter().map(as_argument).collect()),
+        value => match Dtype::from_constant(value) {
+            Some(dtype) => Constant::Member(format!("T.{}", in_tvm(dtype.name))),
+            None => value.clone(),
+        },
+    }
+}
+
+/// The name of an element type of Triton's in TVM.
+fn in_tvm(name: &str) -> &str {
+    const FLOATS: [(&str, &str); 5] = [
+        ("float8e4nv", "float8_e4m3fn"),
+        ("float8e5", "float8_e5m2"),
+        ("float8e4b8", "float8_e4m3fnuz"),
+        ("float8e5b16", "float8_e5m2fnuz"),
+        ("int1", "bool"),
+    ];
+    FLOATS.iter().find(|(triton, _)| *triton == name).map_or(name, |(_, tvm)| tvm)
+}
+
+/// The value of a name in host code: an element type.
+pub(super) fn name(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> Option<Constant> {
+    let path = full_path(imports(db, file), path)?;
+    let name = path.strip_prefix("tilelang.language.")?;
+    dtypes::parse(name).map(|dtype| Constant::Member(format!("T.{}", dtype.name)))
+}
+
+/// What a function gives in host code.
+pub(super) fn call(
+    db: &dyn salsa::Database,
+    file: SourceFile,
+    path: &[&str],
+    arguments: &dyn Fn() -> Vec<Argument>,
+) -> Option<Constant> {
+    let path = full_path(imports(db, file), path)?;
+    let ("tilelang.cdiv" | "tilelang.language.ceildiv") = path.as_str() else { return None };
+    match arguments().as_slice() {
+        [Argument { value: Constant::Int(number), .. }, Argument { value: Constant::Int(by), .. }] if *by > 0 => {
+            Some(Constant::Int(number.checked_add(by - 1)?.div_euclid(*by)))
+        }
+        _ => None,
+    }
+}
+
+fn target(arch: Arch) -> Target {
+    let number = arch.capability();
+    if arch.is_amd() { Target::Amd { gfx: number } } else { Target::Nvidia { capability: number } }
+}
+
+fn nothing() -> gpu_plan::Total {
+    gpu_plan::Total { low: 0, high: Some(0), reasons: Vec::new() }
+}
+
+fn not_known(reasons: Vec<Reason>) -> gpu_plan::Total {
+    gpu_plan::Total { low: 0, high: None, reasons }
+}
+
+/// What following a kernel came to, on its way to what features know of kernels of GPUs.
+struct Converted<'a> {
+    ast: &'a Ast,
+    traced: Traced,
+    plans: Vec<Plan>,
+    /// Of the function.
+    name: ExprId,
+}
+
+impl Converted<'_> {
+    /// Of several launches the one that takes most.
+    fn kernel(self, arch: Arch, steps: u64) -> TracedKernel {
+        let total = |plan: &Plan| (plan.total.low, plan.total.high.unwrap_or(u64::MAX));
+        let largest = (0..self.plans.len()).max_by_key(|&nth| (total(&self.plans[nth]), std::cmp::Reverse(nth)));
+        let (program, planned) = match largest {
+            Some(nth) => self.of_launch(&self.traced.launches[nth], &self.plans[nth]),
+            None => {
+                let reasons = match self.traced.unknown.is_empty() {
+                    true => vec![Reason::new("no launch is found in it")],
+                    false => self.traced.unknown.clone(),
+                };
+                let plan = MemoryPlan { shared: not_known(reasons), tensor: nothing(), placed: Vec::new() };
+                (Program::default(), Planned { plan, hidden: Vec::new(), sites: Vec::new() })
+            }
+        };
+        let findings = self.findings();
+        let unknown = self.traced.launches.iter().flat_map(|launch| &launch.unknown).chain(&self.traced.unknown);
+        let mut notes: Vec<Note> = Vec::new();
+        for reason in unknown {
+            let note = Note { at: Origin::Expr(self.name), reason: reason.clone() };
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        let kernel = TracedKernel::of(Origin::Expr(self.name), program, planned, arch);
+        TracedKernel { findings, notes, functions: self.traced.functions, steps, ..kernel }
+    }
+
+    fn of_launch(&self, launch: &Launch, plan: &Plan) -> (Program, Planned) {
+        let mut program = Program { multiplies: true, ..Program::default() };
+        let names = self.names();
+        let mut ids: FxHashMap<BufferId, gpu_program::BufferId> = FxHashMap::default();
+        let mut placed = Vec::new();
+        let mut hidden = Vec::new();
+        let mut sites = Sites::default();
+        for one in &plan.placed {
+            let live = sites.add(one);
+            let (low, high) = (one.bytes.unwrap_or(0), one.bytes.unwrap_or(u64::MAX / 4));
+            let what = match one.what {
+                Occupant::Buffer(id) => {
+                    let buffer = launch.buffer(id);
+                    let memory = shared(one, &plan.reasons);
+                    let added = self.added(buffer, &names, memory, one.versions);
+                    ids.insert(id, gpu_program::BufferId(program.buffers.len() as u32));
+                    program.buffers.push(added);
+                    gpu_plan::Occupant::Buffer(ids[&id])
+                }
+                Occupant::Workspace(at) => {
+                    let size = Bytes::Exactly(low);
+                    program.scratch.push(Scratch { size, only_if_used: false, moves: false });
+                    let scratch = ScratchId(program.scratch.len() as u32 - 1);
+                    let what = Hidden::Scratch(scratch);
+                    hidden.push(Scratched { what, op: "T.reduce", at: site(at, self.name), elsewhere: Vec::new() });
+                    gpu_plan::Occupant::Hidden(hidden.len() - 1)
+                }
+            };
+            placed.push(gpu_plan::Placed { what, low, high, offset: one.offset, row: 0, live });
+        }
+        let tensor = self.tensor(launch, plan, &names, (&mut program, &mut placed), sites.end());
+        let reasons = plan.reasons.clone();
+        let shared = gpu_plan::Total { low: plan.total.low, high: plan.total.high, reasons };
+        (program, Planned { plan: MemoryPlan { shared, tensor, placed }, hidden, sites: sites.sites(self.name) })
+    }
+
+    /// Tensor memory is given for as long as the kernel runs.
+    fn tensor(
+        &self,
+        launch: &Launch,
+        plan: &Plan,
+        names: &FxHashMap<ExprId, ExprId>,
+        (program, placed): (&mut Program, &mut Vec<gpu_plan::Placed>),
+        end: u32,
+    ) -> gpu_plan::Total {
+        let Some(arenas) = &plan.tensor_memory else {
+            return not_known(vec![Reason::new("the width of a buffer of tensor memory is not known")]);
+        };
+        let mut base = 0_u64;
+        for arena in arenas {
+            for &(id, column) in &arena.buffers {
+                let columns = arena.columns.saturating_sub(column);
+                let memory = Memory::Tensor { columns, rows: 128 };
+                program.buffers.push(self.added(launch.buffer(id), names, memory, 1));
+                let what = gpu_plan::Occupant::Buffer(gpu_program::BufferId(program.buffers.len() as u32 - 1));
+                let offset = Some(base.saturating_add(column));
+                let live = LiveRange { start: 0, end };
+                placed.push(gpu_plan::Placed { what, low: columns, high: columns, offset, row: 0, live });
+            }
+            base = base.saturating_add(arena.columns);
+        }
+        gpu_plan::Total { low: base, high: Some(base), reasons: Vec::new() }
+    }
+
+    /// The name that is given what an expression makes, by that expression.
+    fn names(&self) -> FxHashMap<ExprId, ExprId> {
+        let assigned = self.ast.stmts().filter_map(|(_, stmt)| match stmt {
+            Stmt::Assign { targets, value: Some(value), .. } => match targets.as_slice() {
+                [target] => Some((*value, *target)),
+                _ => None,
+            },
+            _ => None,
+        });
+        assigned.filter(|(_, target)| self.ast.name(*target).is_some()).collect()
+    }
+
+    fn added(
+        &self,
+        buffer: &tilefit_tilelang::program::Buffer,
+        names: &FxHashMap<ExprId, ExprId>,
+        memory: Memory,
+        copies: u64,
+    ) -> gpu_program::Buffer {
+        let name_at = match buffer.at {
+            Origin::Expr(expr) => names.get(&expr).map(|&name| Origin::Expr(name)),
+            _ => None,
+        };
+        gpu_program::Buffer {
+            name: buffer.name.clone(),
+            at: site(buffer.at, self.name),
+            name_at,
+            shape: buffer.shape.iter().map(|extent| extent.known().unwrap_or(0)).collect(),
+            dtype: dtypes::name(&buffer.dtype),
+            memory,
+            use_: if buffer.scope == Memories::Barrier { Use::Barrier } else { Use::Data },
+            copies: copies.max(1),
+        }
+    }
+
+    /// What a reader is shown of a statement: of a loop what it goes through, without its body.
+    fn head(&self, at: Origin) -> Origin {
+        let Origin::Stmt(stmt) = at else { return at };
+        match self.ast.stmt(stmt) {
+            Stmt::For { iter, .. } => Origin::Expr(*iter),
+            Stmt::If { condition, .. } | Stmt::While { condition, .. } => Origin::Expr(*condition),
+            _ => at,
+        }
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let mistakes = self.traced.mistakes.iter().map(words::of_mistake);
+        let of_plans = self.traced.launches.iter().zip(&self.plans).flat_map(|(launch, plan)| {
+            plan.findings.iter().filter_map(|finding| words::of_finding(finding, launch, Origin::Expr(self.name)))
+        });
+        let mut all: Vec<Finding> = Vec::new();
+        for finding in mistakes.chain(of_plans) {
+            let finding = Finding { at: self.head(finding.at), ..finding };
+            if !all.contains(&finding) {
+                all.push(finding);
+            }
+        }
+        all
+    }
+}
+
+/// A buffer of shared memory; with bounds where its size is not known.
+fn shared(placed: &Placed, reasons: &[Reason]) -> Memory {
+    let size = match placed.bytes {
+        Some(bytes) => Bytes::Exactly(bytes),
+        None => {
+            let reason = reasons.first().cloned().unwrap_or_else(|| Reason::new("an extent is not known"));
+            Bytes::Between(0, u64::MAX, reason).clamped()
+        }
+    };
+    Memory::Shared { fork: size.clone(), size, alignment: placed.alignment }
+}
+
+/// Where something stands. `name`: that of the kernel, for statements, which have no expression; they are told by the call that leads there.
+fn site(at: Origin, name: ExprId) -> Site {
+    let (function, expr) = match at {
+        Origin::Inlined { function, node: Node::Expr(expr), .. } => (function, expr),
+        Origin::Inlined { call: expr, .. } | Origin::Expr(expr) => (0, expr),
+        Origin::Stmt(_) => (0, name),
+    };
+    Site { function, expr, call: at }
+}
+
+/// The statements of events, by their numbers.
+#[derive(Default)]
+struct Sites(BTreeMap<u32, Origin>);
+
+impl Sites {
+    fn add(&mut self, placed: &Placed) -> LiveRange {
+        let (start, end) = (placed.live.start as u32, placed.live.end as u32);
+        self.0.entry(start).or_insert(placed.live.first);
+        self.0.entry(end.saturating_sub(1)).or_insert(placed.live.last);
+        LiveRange { start, end }
+    }
+
+    fn end(&self) -> u32 {
+        self.0.last_key_value().map_or(1, |(&last, _)| last + 1)
+    }
+
+    /// One for each event; those of which no buffer speaks are at the one before.
+    fn sites(&self, name: ExprId) -> Vec<Site> {
+        let at = |event: u32| self.0.range(..=event).next_back().map_or(Origin::Expr(name), |(_, &at)| at);
+        (0..self.end()).map(|event| site(at(event), name)).collect()
+    }
+}
+
+impl Surroundings<'_> {
+    /// What is imported of a library is known by its path.
+    fn is_of_library(&self, home: Home, name: &str, value: &Constant) -> bool {
+        let is_imported = || self.imports(home.0).is_some_and(|imports| imports.module_of(name).is_some());
+        matches!(value, Constant::Unknown(_)) && is_imported()
+    }
+}
+
+impl Environment for Surroundings<'_> {
+    fn definition(&self, home: Home, name: &str) -> Option<trace::Definition> {
+        match self.meaning(home.0, name)? {
+            Meant::Constant(value) if self.is_of_library(home, name, &value) => None,
+            meant => definition(meant),
+        }
+    }
+
+    fn constant(&self, home: Home, name: &str) -> Option<Constant> {
+        self.value(home.0, name).filter(|value| !self.is_of_library(home, name, value))
+    }
+
+    fn member(&self, home: Home, module: &str, name: &str) -> Option<trace::Definition> {
+        self.of_module(home.0, module, name).and_then(definition)
+    }
+
+    fn canonical(&self, home: Home, path: &[&str]) -> Option<String> {
+        full_path(self.imports(home.0)?, path)
+    }
+
+    fn is_open(&self, home: Home) -> bool {
+        self.file(home.0).is_some_and(|(db, file)| has_unknown_star(db, file))
+    }
+}
+
+fn definition(meant: Meant) -> Option<trace::Definition> {
+    Some(match meant {
+        Meant::Function { ast, key, home } => trace::Definition::Function { ast, key: Some(key), home: Home(home) },
+        Meant::Class { .. } => return None,
+        Meant::Expression { ast, expr, element, home } => {
+            trace::Definition::Expression { ast, expr, element, home: Home(home) }
+        }
+        Meant::Constant(constant) => trace::Definition::Constant(constant),
+        Meant::Module => trace::Definition::Module,
+    })
+}
