@@ -10,7 +10,8 @@ use tilefit_pypto::target::COMPILER;
 /// Every compiler that answers were compared with: `PyPTO e2d0f78ae, triton 3.9.0`.
 pub fn compared_with() -> String {
     let pypto = format!("{} {}", COMPILER.name, COMPILER.commit);
-    std::iter::once(pypto).chain(tilefit_gpu::device::compared_with()).collect::<Vec<_>>().join(", ")
+    let tilelang = tilefit_tilelang::COMPILER.to_owned();
+    std::iter::once(pypto).chain(tilefit_gpu::device::compared_with()).chain([tilelang]).collect::<Vec<_>>().join(", ")
 }
 
 /// What a compiler is asked: one kernel, with all that its plan depends on beside the source.
@@ -64,6 +65,7 @@ pub enum Asked {
     /// Of Triton, Gluon and TLX.
     Triton,
     Pypto,
+    Tilelang,
 }
 
 /// What a compiler answered, or why it did not.

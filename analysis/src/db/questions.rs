@@ -19,6 +19,7 @@ use super::recorded::{Recorded, recorded, recorded_of};
 use super::reexports::imports;
 use super::scenarios::{launch_values, scenarios};
 use super::scope::UnitScope;
+use super::tilelang::{self, is_factory};
 use super::tlx::TlxPart;
 use super::triton::{Dialect, TritonKernel, elements_of, laid_out, triton_kernel};
 use super::{Unit, syntax};
@@ -28,9 +29,6 @@ const NUMBER: &str = "i32";
 
 pub(crate) fn triton_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
     let kernel = triton_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
-    if kernel.dialect == Dialect::TileLang {
-        return Err("the compiler of TileLang is not asked yet".to_owned());
-    }
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     question_of(db, unit, &scenario, (&kernel.traced, kernel.traced.arch), &triton_needed(db, unit).values)
 }
@@ -59,7 +57,11 @@ pub(crate) fn question_under<'db>(
     scenario: &Scenario,
     arch: Arch,
 ) -> Option<Under> {
-    let kernel = triton_kernel(db, unit).as_ref().filter(|kernel| kernel.dialect != Dialect::TileLang)?;
+    let kernel = triton_kernel(db, unit).as_ref()?;
+    if kernel.dialect == Dialect::TileLang {
+        let question = question_of(db, unit, scenario, (&kernel.traced, arch), &[]).ok()?;
+        return Some(Under { question, is_example: false });
+    }
     let whole = with_examples(db, unit, scenario, kernel)?;
     let traced = TracedKernel { untyped: BTreeMap::new(), ..kernel.traced.clone() };
     let question = question_of(db, unit, &whole, (&traced, arch), &[]).ok()?;
@@ -121,6 +123,10 @@ fn question_of<'db>(
     if traced.tlx.as_ref().is_some_and(TlxPart::is_by_seed) {
         return Err("`tlx.rules` is \"seed\", and no compiler follows those rules".to_owned());
     }
+    if is_factory(db, unit) {
+        lacks_nothing(needed)?;
+        return tilelang_question(db, unit, scenario, arch);
+    }
     let untyped = traced.untyped.iter().map(|(name, example)| (name.clone(), example.text().to_owned()));
     let mut missing = needed.to_vec();
     for (name, example) in untyped.chain(constexprs_without_values(db, unit, scenario)) {
@@ -130,13 +136,7 @@ fn question_of<'db>(
     }
     in_order(syntax(db, unit), &mut missing);
     let scenario = &with_assumed_elements(scenario, traced);
-    if !missing.is_empty() {
-        let names: Vec<_> = missing.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let words: Vec<_> = missing.iter().map(|(name, example)| format!("{name}={example}")).collect();
-        let comment = words.join(" ");
-        let (have, them) = if names.len() == 1 { ("has no value", "it") } else { ("have no values", "them") };
-        return Err(format!("{} {have}; write {them}, for example `# tilefit: {comment}`", names.join(", ")));
-    }
+    lacks_nothing(&missing)?;
     let ast = syntax(db, unit);
     let imports = imports(db, unit.file(db));
     let function = scenario::function(ast).ok_or("there is no function")?;
@@ -145,7 +145,7 @@ fn question_of<'db>(
     let mut question = Question {
         ask: Asked::Triton,
         kernel: unit.key(db).name().to_owned(),
-        target: if arch.is_amd() { format!("hip:{arch}") } else { format!("cuda:{}", arch.capability()) },
+        target: target(arch),
         planner: None,
         signature: BTreeMap::new(),
         constexprs: BTreeMap::new(),
@@ -186,6 +186,49 @@ fn question_of<'db>(
         }
     }
     Ok(question)
+}
+
+/// As the compilers name it.
+fn target(arch: Arch) -> String {
+    if arch.is_amd() { format!("hip:{arch}") } else { format!("cuda:{}", arch.capability()) }
+}
+
+/// The error says in words for the author which parameters lack values.
+fn lacks_nothing(missing: &[(String, String)]) -> Result<(), String> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = missing.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let words: Vec<_> = missing.iter().map(|(name, example)| format!("{name}={example}")).collect();
+    let comment = words.join(" ");
+    let (have, them) = if names.len() == 1 { ("has no value", "it") } else { ("have no values", "them") };
+    Err(format!("{} {have}; write {them}, for example `# tilefit: {comment}`", names.join(", ")))
+}
+
+/// What to call a factory of TileLang with.
+fn tilelang_question<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    scenario: &Scenario,
+    arch: Arch,
+) -> Result<Question, String> {
+    let function = scenario::function(syntax(db, unit)).ok_or("there is no function")?;
+    let mut constexprs = BTreeMap::new();
+    for name in function.params.iter().filter_map(|param| syntax(db, unit).name(param.name)) {
+        let Some((value, _)) = scenario.values.get(name) else { continue };
+        let text = tilelang::python(value).ok_or_else(|| format!("the value of `{name}` cannot be written as Python"))?;
+        constexprs.insert(name.to_owned(), text);
+    }
+    Ok(Question {
+        ask: Asked::Tilelang,
+        kernel: unit.key(db).name().to_owned(),
+        target: target(arch),
+        planner: None,
+        signature: BTreeMap::new(),
+        constexprs,
+        divisible: Vec::new(),
+        options: BTreeMap::new(),
+    })
 }
 
 /// A scenario with the element types that a plan assumes.

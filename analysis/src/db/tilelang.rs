@@ -13,7 +13,7 @@ use tilefit_gpu::program::{self as gpu_program, Bytes, Memory, Program, Scratch,
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::{Argument, Constant, Imports};
 use tilefit_python::finding::{Finding, Node, Note, Origin, Reason};
-use tilefit_python::torch::Tensor;
+use tilefit_python::torch::{Known, Tensor};
 use tilefit_python::work::{self, Limits, within};
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt};
@@ -128,6 +128,29 @@ fn as_argument(value: &Constant) -> Constant {
             None => value.clone(),
         },
     }
+}
+
+/// A value of the host as Python; `None` for what has no text. Tensors are made by a function of the driver's.
+pub(super) fn python(value: &Constant) -> Option<String> {
+    if value.get::<Tensor<Dtype>>().is_some() {
+        let known = Known::<Dtype>::of_constant(value)?;
+        return Some(format!("tensor({:?}, {:?})", known.shape, in_tvm(known.dtype.name)));
+    }
+    let all = |values: &[Constant]| Some(values.iter().map(python).collect::<Option<Vec<_>>>()?.join(", "));
+    Some(match as_argument(value) {
+        Constant::Int(number) => number.to_string(),
+        Constant::Float(number) => format!("{:?}", number.get()),
+        Constant::Bool(value) => if value { "True" } else { "False" }.to_owned(),
+        Constant::None => "None".to_owned(),
+        // A type, as a comment writes it.
+        Constant::Str(text) if text.starts_with("T.") => text,
+        Constant::Str(text) => format!("{text:?}"),
+        Constant::Member(name) => name,
+        Constant::List(values) => format!("[{}]", all(&values)?),
+        Constant::Tuple(values) if values.is_empty() => "()".to_owned(),
+        Constant::Tuple(values) => format!("({},)", all(&values)?),
+        _ => return None,
+    })
 }
 
 /// The name of an element type of Triton's in TVM.

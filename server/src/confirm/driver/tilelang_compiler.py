@@ -85,11 +85,21 @@ def primitive(module, question, compiler):
 
 
 def value(name, text, module, compiler):
-    names = {**vars(module), "T": compiler.language, "tilelang": compiler.tilelang, "torch": sys.modules.get("torch")}
+    names = {**vars(module), "T": compiler.language, "tilelang": compiler.tilelang, "torch": sys.modules.get("torch"), "tensor": tensor}
     try:
         return eval(text, names)
+    except Fault:
+        raise
     except Exception as error:
         raise Fault("argument", f"The value {text} of {name} cannot be computed: {type(error).__name__}: {error}", details=asking.said_by(error)) from None
+
+
+def tensor(shape, dtype):
+    """One of which only shape and type are there."""
+    torch = sys.modules["torch"]
+    if "torch" in stand_ins.packages:
+        raise Fault("argument", "The kernel is made for tensors, and PyTorch is not installed here.")
+    return torch.empty(shape, dtype=getattr(torch, dtype), device="meta")
 
 
 def refusal(error):
