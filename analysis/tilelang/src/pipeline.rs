@@ -15,6 +15,8 @@ use crate::steps::{Step, Steps, is_global, is_placed, is_shared};
 #[derive(Debug)]
 pub(crate) struct Pipeline<'p> {
     pub scheduled: Vec<(Rc<Step<'p>>, u64)>,
+    /// Statements touch parts of a buffer, and whether they touch the same is not known.
+    pub has_parts: bool,
 }
 
 /// Why the compiler has none.
@@ -53,7 +55,7 @@ pub(crate) fn by_stages<'p>(launch: &Launch, body: &Steps<'p>, stages: u64) -> R
         .map(|step| Planned { is_copy: is_copy(launch, step), is_producer: false, last_use: None, place: None })
         .collect();
     mark_producers(&body, &mut planned);
-    find_last_uses(&body, &mut planned)?;
+    let has_parts = find_last_uses(launch, &body, &mut planned)?;
     if !place(&mut planned, stages) {
         return Err(Unplannable::NoConsumer);
     }
@@ -64,7 +66,8 @@ pub(crate) fn by_stages<'p>(launch: &Launch, body: &Steps<'p>, stages: u64) -> R
         .filter_map(|(step, planned)| planned.place.map(|(order, stage)| (order, step.clone(), stage)))
         .collect();
     in_order.sort_by_key(|(order, ..)| *order);
-    Ok(Pipeline { scheduled: in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect() })
+    let scheduled = in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect();
+    Ok(Pipeline { scheduled, has_parts })
 }
 
 /// By `order=` and `stage=`.
@@ -76,7 +79,8 @@ pub(crate) fn as_written<'p>(body: &Steps<'p>, written: &WrittenPipeline) -> Res
     let mut in_order: Vec<(u64, Rc<Step>, u64)> =
         body.into_iter().enumerate().map(|(i, step)| (written.order[i], step, written.stage[i])).collect();
     in_order.sort_by_key(|(order, ..)| *order);
-    Ok(Pipeline { scheduled: in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect() })
+    let scheduled = in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect();
+    Ok(Pipeline { scheduled, has_parts: false })
 }
 
 /// All but names for values that nothing in the body changes: those are computed again where they are used.
@@ -128,23 +132,41 @@ fn mark_producers(body: &Steps, planned: &mut [Planned]) {
     }
 }
 
-fn find_last_uses(body: &Steps, planned: &mut [Planned]) -> Result<(), Unplannable> {
+/// Whether that depends on which parts of a buffer statements touch.
+fn find_last_uses(launch: &Launch, body: &Steps, planned: &mut [Planned]) -> Result<bool, Unplannable> {
+    let mut has_parts = false;
     for (i, first) in body.iter().enumerate() {
         if !planned[i].is_first_stage() {
             continue;
         }
         for (j, later) in body.iter().enumerate().skip(i + 1) {
-            if !first.touched.writes.is_disjoint(&later.touched.reads) {
+            let is_whole = |buffer| covers(launch, first, buffer) || covers(launch, later, buffer);
+            for &buffer in first.touched.writes.intersection(&later.touched.reads) {
                 planned[i].last_use = Some(j);
+                has_parts |= !is_whole(buffer);
             }
             let again = first.touched.writes.intersection(&later.touched.writes).next();
-            if let Some(&buffer) = again.filter(|_| planned[i].is_copy) {
+            let Some(&buffer) = again.filter(|_| planned[i].is_copy) else { continue };
+            if is_whole(buffer) {
                 let place = |step: &Step| step.places(buffer).map(|(first, _)| first);
                 return Err(Unplannable::WrittenTwice { buffer, first: place(first), second: place(later) });
             }
+            has_parts = true;
         }
     }
-    Ok(())
+    Ok(has_parts)
+}
+
+/// A statement touches all of a buffer, or elements of it that depend on a loop and may be any.
+fn covers(launch: &Launch, step: &Step, buffer: BufferId) -> bool {
+    let shape = &launch.buffer(buffer).shape;
+    step.ops().into_iter().any(|numbered| {
+        let mut regions = numbered.op.reads.iter().chain(&numbered.op.writes).filter(|region| region.buffer == buffer);
+        regions.any(|region| match &region.extents {
+            Some(extents) => extents == shape,
+            None => !matches!(numbered.op.kind, Kind::Store { .. }),
+        })
+    })
 }
 
 /// Gives each statement its place and stage: the others as they are written, and behind each the copies that it is the last to use.

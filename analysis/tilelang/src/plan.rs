@@ -18,7 +18,7 @@ use crate::events::{Events, events};
 use crate::finding::Finding;
 pub use crate::lifetimes::LiveRange;
 use crate::lifetimes::{Lifetimes, lifetimes};
-use crate::packer::{self, Tenant};
+use crate::packer::{self, Packing, Tenant};
 use crate::program::{Buffer, BufferId, Extent, Kind, Launch, Scope};
 use crate::specialise::{Outcome, Specialised, specialised};
 use crate::steps::{Budget, Form, Step, Steps, spread, steps};
@@ -72,7 +72,7 @@ pub struct Placed {
     pub versions: u64,
     /// Of all copies.
     pub bytes: Option<u64>,
-    /// Bytes.
+    /// Bytes. Where it depends on a proof of the compiler's that is not modelled, and the offset does not, what is likely.
     pub alignment: u64,
     pub live: LiveRange,
     /// Of the first byte; `None` where it is not known.
@@ -97,7 +97,10 @@ pub fn plan(launch: &Launch, target: Target) -> Plan {
     let mixed = mixed::mixed(launch, &source, &lowered, target);
     let findings = findings::findings(launch, &source, &lowered, &mixed, target);
     let known = Known { aligned: &aligned, lifetimes: &lifetimes, scratch: &scratch, mixed: &mixed };
-    let reasons = reasons::reasons(launch, &source, &lowered, known, target);
+    let mut reasons = reasons::reasons(launch, &source, &lowered, known, target);
+    if reasons.is_empty() && depends_on_stretches(launch, &placed, &aligned) {
+        reasons.sizes.push(Reason::new("whether a copy is proved to lie within its tensor is not modelled"));
+    }
     let total = match reasons.is_empty() {
         true => placed_exactly(launch, &mut placed),
         false => bounds::total(launch, &source, &lowered, &placed, known, &reasons, target),
@@ -218,10 +221,35 @@ fn workspaces_of<'s>(
     })
 }
 
+/// Whether anything lies elsewhere if some copies are of one stretch of memory, and others not.
+fn depends_on_stretches(launch: &Launch, placed: &[Placed], aligned: &Alignments) -> bool {
+    /// Of buffers of which all combinations are tried.
+    const MOST: usize = 4;
+    let tenants: Vec<Tenant> = placed.iter().map(|placed| placed.tenant(launch)).collect();
+    let open = placed.iter().enumerate().filter_map(|(i, placed)| match placed.what {
+        Occupant::Buffer(id) => Some((i, *aligned.of_stretches.get(&id)?)),
+        Occupant::Workspace(_) => None,
+    });
+    let open: Vec<(usize, [u64; 2])> = open.collect();
+    let packing = packed(launch, &tenants);
+    let differs = |choice: usize| {
+        let mut others = tenants.clone();
+        for (bit, (i, alignments)) in open.iter().enumerate() {
+            others[*i].alignment = alignments[choice >> bit & 1];
+        }
+        packed(launch, &others) != packing
+    };
+    open.len() > MOST || (0..1_usize << open.len()).any(differs)
+}
+
+fn packed(launch: &Launch, tenants: &[Tenant]) -> Packing {
+    if launch.options.is_reuse_off { packer::in_a_row(tenants) } else { packer::pack(tenants) }
+}
+
 /// Gives each its offset.
 fn placed_exactly(launch: &Launch, placed: &mut [Placed]) -> Total {
     let tenants: Vec<Tenant> = placed.iter().map(|placed| placed.tenant(launch)).collect();
-    let packing = if launch.options.is_reuse_off { packer::in_a_row(&tenants) } else { packer::pack(&tenants) };
+    let packing = packed(launch, &tenants);
     for (placed, &offset) in placed.iter_mut().zip(&packing.offsets) {
         placed.offset = Some(offset);
     }

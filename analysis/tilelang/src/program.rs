@@ -168,6 +168,9 @@ pub struct Region {
     pub buffer: BufferId,
     /// `None`: single elements, by index.
     pub extents: Option<Vec<Extent>>,
+    /// Whether the bounds of its indices, over all blocks and iterations, show that it lies within the buffer; `None` where that is not known. Of
+    /// interest for regions of global memory only: a bulk copy of one stretch is another instruction where the compiler can prove it.
+    pub is_inside: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -62,6 +62,11 @@ pub(super) fn reasons(launch: &Launch, source: &Steps, lowered: &Lowered, known:
     if lowered.is_too_long || lowered.events.has_more_rounds {
         reasons.events.push(Reason::new("a loop is written out into more statements than are followed"));
     }
+    if lowered.events.has_parts {
+        reasons
+            .events
+            .push(Reason::new("which parts of a buffer statements of a pipelined loop touch is not modelled"));
+    }
     if lowered.events.may_be_under_one_condition {
         reasons.events.push(Reason::new("whether two conditions are the same is not modelled"));
     }

@@ -180,12 +180,22 @@ impl Reader {
     }
 
     fn regions(&self, regions: &Value) -> Vec<Region> {
-        let of = |region: &Value| Region {
-            buffer: self.ids[text(&region[0])],
-            extents: region[1].as_array().map(|_| extents(&region[1])),
+        let of = |region: &Value| {
+            let buffer = self.ids[text(&region[0])];
+            let extents = region[1].as_array().map(|_| extents(&region[1]));
+            // Where a region begins is not recorded. Tiles of these kernels that fill their tensor lie within it, and no others do.
+            let is_inside = extents.as_ref().map(|extents| fills(extents, &self.buffers[buffer.0 as usize].shape));
+            Region { buffer, extents, is_inside }
         };
         array(regions).iter().map(of).collect()
     }
+}
+
+fn fills(tile: &[Extent], tensor: &[Extent]) -> bool {
+    tile.iter().zip(tensor).all(|(tile, size)| match (tile, size) {
+        (Extent::Known(tile), Extent::Known(size)) => *tile > 0 && size.is_multiple_of(*tile),
+        _ => tile == size,
+    })
 }
 
 fn kind(statement: &Value) -> Kind {
