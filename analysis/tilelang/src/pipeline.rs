@@ -112,17 +112,17 @@ fn is_copy(launch: &Launch, step: &Step) -> bool {
     fills_shared
 }
 
-/// Marks the statements in front of a copy that write what copies read.
+/// Marks the statements in front of a copy that write what copies read. What a copy fills counts, too: it may fill a part of it.
 fn mark_producers(body: &Steps, planned: &mut [Planned]) {
     let Some(last_copy) = planned.iter().rposition(|planned| planned.is_copy) else { return };
     let copies = body.iter().zip(planned.iter()).filter(|(_, planned)| planned.is_copy);
-    let mut needed: BTreeSet<BufferId> = copies.flat_map(|(step, _)| step.touched.reads.iter().copied()).collect();
+    let mut needed: BTreeSet<BufferId> = copies.flat_map(|(step, _)| step.touched.seen.iter().copied()).collect();
     loop {
         let before = needed.len();
         for (step, planned) in body[..last_copy].iter().zip(planned.iter_mut()) {
             if !planned.is_copy && !step.touched.writes.is_disjoint(&needed) {
                 planned.is_producer = true;
-                needed.extend(&step.touched.reads);
+                needed.extend(&step.touched.seen);
             }
         }
         work::spend(body.len() as u64);
@@ -141,7 +141,7 @@ fn find_last_uses(launch: &Launch, body: &Steps, planned: &mut [Planned]) -> Res
         }
         for (j, later) in body.iter().enumerate().skip(i + 1) {
             let is_whole = |buffer| covers(launch, first, buffer) || covers(launch, later, buffer);
-            for &buffer in first.touched.writes.intersection(&later.touched.reads) {
+            for &buffer in first.touched.writes.intersection(&later.touched.seen) {
                 planned[i].last_use = Some(j);
                 has_parts |= !is_whole(buffer);
             }
@@ -225,14 +225,14 @@ impl Pipeline<'_> {
 
     fn versions_of(&self, buffer: BufferId) -> u64 {
         work::spend_on_pairs(self.scheduled.len());
-        let uses = self.scheduled.iter().filter(|(step, _)| step.touched.has(buffer));
+        let uses = self.scheduled.iter().filter(|(step, _)| step.touched.seen.contains(&buffer));
         let last = uses.map(|(_, stage)| *stage).max().unwrap_or(0);
         let writers =
             || self.scheduled.iter().enumerate().filter(|(_, (step, _))| step.touched.writes.contains(&buffer));
         let first = writers().map(|(_, (_, stage))| *stage).min().unwrap_or(last);
         let is_read_later = |(place, stage): (usize, u64)| {
             let behind = self.scheduled.iter().skip(place + 1);
-            behind.into_iter().any(|(step, later)| step.touched.reads.contains(&buffer) && stage < *later)
+            behind.into_iter().any(|(step, later)| step.touched.seen.contains(&buffer) && stage < *later)
         };
         let count = last.saturating_sub(first).saturating_add(1);
         let is_needed = writers().any(|(place, (_, stage))| is_read_later((place, *stage)));

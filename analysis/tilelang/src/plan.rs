@@ -6,6 +6,7 @@ mod mixed;
 mod reasons;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use crate::lifetimes::{Lifetimes, lifetimes};
 use crate::packer::{self, Packing, Tenant};
 use crate::program::{Buffer, BufferId, Extent, Kind, Launch, Scope};
 use crate::specialise::{Outcome, Specialised, specialised};
-use crate::steps::{Budget, Form, Step, Steps, spread, steps};
+use crate::steps::{Budget, Form, Guard, Step, Steps, spread, steps};
 use crate::target::Target;
 use crate::tensor_memory::{self, Arena};
 use crate::workspaces::{Need, Workspace, workspaces};
@@ -91,7 +92,8 @@ pub fn plan(launch: &Launch, target: Target) -> Plan {
     let source = steps(launch);
     let lowered = Lowered::of(launch, &source, target);
     let aligned = alignments(launch, &lowered.events.events, &lowered.loads(), target, launch.threads);
-    let scratch = workspaces(launch, &lowered.events.events, target, launch.threads);
+    let of_all = lowered.of_all_threads();
+    let scratch = workspaces(launch, &lowered.events.events, target, (&of_all, lowered.threads(launch)));
     let lifetimes = lifetimes(launch, &lowered.events.events, target, &scratch);
     let mut placed = placed(launch, &lowered, &lifetimes, &aligned, &scratch);
     let mixed = mixed::mixed(launch, &source, &lowered, target);
@@ -159,6 +161,24 @@ impl<'p> Lowered<'p> {
         }
     }
 
+    /// The statements that consumers do not have to themselves, by their numbers.
+    fn of_all_threads(&self) -> BTreeSet<usize> {
+        fn visit(steps: &[Rc<Step>], found: &mut BTreeSet<usize>) {
+            for step in steps {
+                match &step.form {
+                    Form::Op(numbered) => _ = found.insert(numbered.number),
+                    Form::Roles { producer, .. } => visit(producer, found),
+                    // Behind the loop there are only consumers.
+                    Form::If(Guard { of: None, .. }) => {}
+                    form => form.parts().into_iter().for_each(|part| visit(part, found)),
+                }
+            }
+        }
+        let mut found = BTreeSet::new();
+        visit(self.specialised.as_ref().map_or(&[], |specialised| &specialised.steps), &mut found);
+        found
+    }
+
     /// Copies of a buffer: those for roles, each as often as the planner says.
     fn versions(&self, buffer: BufferId) -> u64 {
         let of_roles = self.specialised.as_ref().and_then(|specialised| specialised.versions.get(&buffer));
@@ -185,14 +205,14 @@ fn placed(
     scratch: &BTreeMap<usize, Workspace>,
 ) -> Vec<Placed> {
     let mut placed = Vec::new();
-    for (start, event) in lowered.events.events.iter().enumerate() {
-        placed.extend(workspaces_of(event, scratch).map(|(workspace, at)| Placed {
+    for (place, event) in lowered.events.events.iter().enumerate() {
+        placed.extend(workspaces_of(event, scratch).map(|(workspace, step, at)| Placed {
             what: Occupant::Workspace(at),
             written: Some(workspace.size),
             versions: 1,
             bytes: Some(workspace.size),
             alignment: crate::alignment::LEAST,
-            live: LiveRange { start, end: start + 1, first: at, last: at },
+            live: live_in_step(workspace, (place, event), step, at),
             offset: None,
         }));
     }
@@ -200,24 +220,39 @@ fn placed(
         let (written, versions) = (launch.buffer(id).bytes(), lowered.versions(id));
         let bytes = written.map(|written| written.saturating_mul(versions));
         let alignment = aligned.of(launch, id);
+        let live = LiveRange { start: live.start * STEPS, end: live.end * STEPS, ..live };
         Placed { what: Occupant::Buffer(id), written, versions, bytes, alignment, live, offset: None }
     }));
     placed.retain(|placed| placed.bytes != Some(0));
     placed
 }
 
-/// Scratch of the reductions in an event, as often as each is written out there.
+/// Numbers that an event takes.
+const STEPS: usize = Need::MOST;
+
+/// Scratch lives as long as its event; but where a thread has one result, the steps of a reduction are events of their own.
+fn live_in_step(workspace: &Workspace, (place, event): (usize, &Step), step: usize, at: Origin) -> LiveRange {
+    let start = place * STEPS;
+    match workspace.results {
+        Some(0..=1) if event.op().is_some() => {
+            LiveRange { start: start + step, end: start + step + 1, first: at, last: at }
+        }
+        _ => LiveRange { start, end: start + STEPS, first: at, last: at },
+    }
+}
+
+/// Scratch of the reductions in an event, as often as each is written out there, with its step of the reduction.
 fn workspaces_of<'s>(
     event: &Step,
     scratch: &'s BTreeMap<usize, Workspace>,
-) -> impl Iterator<Item = (&'s Workspace, Origin)> {
+) -> impl Iterator<Item = (&'s Workspace, usize, Origin)> {
     let of = event.ops().into_iter().filter_map(|numbered| Some((scratch.get(&numbered.number)?, numbered.op.at)));
     of.flat_map(|(workspace, at)| {
         let count = match workspace.need {
             Need::Known(count) => count,
             Need::Unsure => 0,
         };
-        std::iter::repeat_n((workspace, at), count)
+        (0..count.min(STEPS)).map(move |step| (workspace, step, at))
     })
 }
 

@@ -78,6 +78,11 @@ pub(super) fn reasons(launch: &Launch, source: &Steps, lowered: &Lowered, known:
         let name = &launch.buffer(mixed.buffer).name;
         reasons.events.push(Reason::new(format!("`{name}` has copies in a pipelined loop and fewer elsewhere")));
     }
+    if lifetimes.may_be_split {
+        reasons
+            .events
+            .push(Reason::new("whether a statement that converts elements is one event or two is not modelled"));
+    }
     if lifetimes.are_unsure {
         reasons.sizes.push(Reason::new("how long a buffer is held depends on how a statement is written out"));
     }
