@@ -20,7 +20,7 @@ use crate::finding::Finding;
 pub use crate::lifetimes::LiveRange;
 use crate::lifetimes::{Lifetimes, lifetimes};
 use crate::packer::{self, Packing, Tenant};
-use crate::program::{Buffer, BufferId, Extent, Kind, Launch, Scope};
+use crate::program::{BufferId, Extent, Kind, Launch, Scope};
 use crate::specialise::{Outcome, Specialised, specialised};
 use crate::steps::{Budget, Form, Guard, Step, Steps, spread, steps};
 use crate::target::Target;
@@ -127,6 +127,8 @@ pub fn plan(launch: &Launch, target: Target) -> Plan {
 struct Lowered<'p> {
     events: Events<'p>,
     specialised: Option<Specialised<'p>>,
+    /// Copies of buffers for roles that there are none of in the end.
+    tried: BTreeMap<BufferId, u64>,
     /// Unrolled loops that are too long to be written out are left as they are.
     is_too_long: bool,
 }
@@ -134,9 +136,13 @@ struct Lowered<'p> {
 impl<'p> Lowered<'p> {
     fn of(launch: &'p Launch, source: &Steps<'p>, target: Target) -> Lowered<'p> {
         let mut budget = Budget::STATEMENTS;
+        let mut tried = BTreeMap::new();
         let (steps, specialised) = match specialised(launch, source, target) {
             Outcome::Unchanged => (source.clone(), None),
-            Outcome::Dropped(steps) => (steps, None),
+            Outcome::Dropped(steps, versions) => {
+                tried = versions;
+                (steps, None)
+            }
             Outcome::Specialised(specialised) => (specialised.steps.clone(), Some(specialised)),
         };
         let steps = spread(&steps, &mut budget);
@@ -147,7 +153,7 @@ impl<'p> Lowered<'p> {
             _ => false,
         };
         let events = events(launch, &steps, target, &mut budget, is_bulk);
-        Lowered { events, specialised, is_too_long: budget.is_spent }
+        Lowered { events, specialised, tried, is_too_long: budget.is_spent }
     }
 
     fn loads(&self) -> BTreeSet<usize> {
@@ -184,15 +190,6 @@ impl<'p> Lowered<'p> {
         let of_roles = self.specialised.as_ref().and_then(|specialised| specialised.versions.get(&buffer));
         let of_planner = self.events.versions.get(&buffer);
         of_roles.copied().unwrap_or(1).saturating_mul(of_planner.copied().unwrap_or(1))
-    }
-}
-
-impl Buffer {
-    /// Of one copy; `None` where an extent is not known.
-    pub fn bytes(&self) -> Option<u64> {
-        let elements =
-            self.shape.iter().try_fold(1_u64, |product, extent| Some(product.saturating_mul(extent.known()?)))?;
-        Some(elements.saturating_mul(self.dtype.bits).div_ceil(8))
     }
 }
 

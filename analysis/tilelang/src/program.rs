@@ -55,6 +55,15 @@ pub struct Buffer {
     pub at: Origin,
 }
 
+impl Buffer {
+    /// Of one copy; `None` where an extent is not known.
+    pub fn bytes(&self) -> Option<u64> {
+        let elements =
+            self.shape.iter().try_fold(1_u64, |product, extent| Some(product.saturating_mul(extent.known()?)))?;
+        Some(elements.saturating_mul(self.dtype.bits).div_ceil(8))
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
     Global,
