@@ -216,7 +216,8 @@ fn tilelang_question<'db>(
     let mut constexprs = BTreeMap::new();
     for name in function.params.iter().filter_map(|param| syntax(db, unit).name(param.name)) {
         let Some((value, _)) = scenario.values.get(name) else { continue };
-        let text = tilelang::python(value).ok_or_else(|| format!("the value of `{name}` cannot be written as Python"))?;
+        let text =
+            tilelang::python(value).ok_or_else(|| format!("the value of `{name}` cannot be written as Python"))?;
         constexprs.insert(name.to_owned(), text);
     }
     Ok(Question {

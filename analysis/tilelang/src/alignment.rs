@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::bulk_copies;
 use crate::products::{Instruction, instruction, runs, warps};
-use crate::program::{Buffer, BufferId, Extent, Kind, Launch, Scope};
+use crate::program::{Buffer, BufferId, Extent, Kind, Launch, Region, Scope};
 use crate::steps::Step;
 use crate::target::Target;
 
@@ -23,14 +23,29 @@ pub(crate) struct Alignments {
     of: BTreeMap<BufferId, u64>,
     /// What copies ask for, by name: buffers of one name have it in common.
     by_name: BTreeMap<Arc<str>, u64>,
-    /// Buffers of which it depends on where in the tensor their copies are.
+    /// Buffers whose layout is not known.
     pub unsure: BTreeSet<BufferId>,
+    /// Buffers whose copy may be of one stretch of memory, with what they are aligned to if it is, and if not: that depends on whether the compiler
+    /// proves it to lie within the tensor.
+    pub of_stretches: BTreeMap<BufferId, [u64; 2]>,
 }
 
 impl Alignments {
     pub(crate) fn of(&self, launch: &Launch, buffer: BufferId) -> u64 {
         let asked = self.by_name.get(&launch.buffer(buffer).name).or_else(|| self.of.get(&buffer));
         asked.copied().unwrap_or(LEAST).max(LEAST)
+    }
+
+    /// For a copy of one stretch, which takes another instruction where it is not proved to lie within the tensor.
+    fn ask_of_stretch(&mut self, launch: &Launch, buffer: BufferId, global: &Region, otherwise: u64) {
+        match global.is_inside {
+            Some(true) => _ = self.of.insert(buffer, MOST),
+            Some(false) => self.ask(launch, buffer, otherwise),
+            None => {
+                self.of.insert(buffer, MOST);
+                self.of_stretches.insert(buffer, [MOST, otherwise]);
+            }
+        }
     }
 
     fn ask(&mut self, launch: &Launch, buffer: BufferId, bytes: u64) {
@@ -63,8 +78,8 @@ pub(crate) fn alignments(
             match operands.get(&buffer) {
                 Some(Some(run)) => found.ask(launch, buffer, swizzle(tile, *run)),
                 Some(None) => _ = found.unsure.insert(buffer),
-                None if is_one_stretch => _ = found.of.insert(buffer, MOST),
                 None if tile.is_swizzled => found.ask(launch, buffer, by_row(tile)),
+                None if is_one_stretch => found.ask_of_stretch(launch, buffer, load.global, LINEAR),
                 None => found.ask(launch, buffer, LINEAR),
             }
         }
@@ -76,7 +91,9 @@ pub(crate) fn alignments(
             match operands.get(&buffer) {
                 Some(Some(run)) => found.ask(launch, buffer, swizzle(tile, *run)),
                 Some(None) => _ = found.unsure.insert(buffer),
-                None if is_one_stretch => _ = found.of.insert(buffer, MOST),
+                None if is_one_stretch && !tile.is_swizzled => {
+                    found.ask_of_stretch(launch, buffer, store.global, by_row_of_eights(tile));
+                }
                 None => found.ask(launch, buffer, by_row_of_eights(tile)),
             }
         }

@@ -23,6 +23,8 @@ pub(crate) struct Events<'p> {
     pub refused: Vec<(Origin, Unplannable)>,
     /// Rounds in front of a loop and behind it are so many that some are left out.
     pub has_more_rounds: bool,
+    /// Whether statements of a pipelined loop touch the same part of a buffer is not known.
+    pub has_parts: bool,
     /// Why it is not known how often a loop runs.
     pub uncounted: Vec<Reason>,
     /// Statements stand behind each other under two conditions: one event if those are the same.
@@ -161,6 +163,7 @@ impl<'p> Planning<'_, 'p> {
         match pipeline {
             Ok(pipeline) if pipeline.is_plain() => Some(pipeline),
             Ok(pipeline) => {
+                self.found.has_parts |= pipeline.has_parts;
                 let versions = pipeline.versions(self.launch);
                 for (&buffer, &count) in versions.iter().filter(|(_, count)| **count > 1) {
                     // Of a buffer of two loops, the larger number.

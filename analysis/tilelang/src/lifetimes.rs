@@ -37,6 +37,8 @@ pub(crate) struct Lifetimes {
     pub of: BTreeMap<BufferId, LiveRange>,
     /// Whether something may be held longer than it is here, beside something that begins then.
     pub are_unsure: bool,
+    /// Whether a statement may be two events, so that what it reads is free when what it writes begins.
+    pub may_be_split: bool,
 }
 
 pub(crate) fn lifetimes(
@@ -75,7 +77,28 @@ pub(crate) fn lifetimes(
         are_unsure |= holding.begins[surely + 1..=perhaps].contains(&true);
         range.end = surely + 1;
     }
-    Lifetimes { of, are_unsure }
+    let may_be_split = events.iter().enumerate().any(|(place, event)| {
+        let begins = |buffer: &BufferId| of.get(buffer).is_some_and(|range| range.start == place);
+        let ends = |buffer: &BufferId| of.get(buffer).is_some_and(|range| range.end == place + 1);
+        may_be_split(launch, event)
+            && event.touched.writes.iter().any(begins)
+            && event.touched.reads.iter().any(|buffer| ends(buffer) && !begins(buffer))
+    });
+    Lifetimes { of, are_unsure, may_be_split }
+}
+
+/// Elements of another type go through registers, and where a thread has one vector of them, no loop is around both halves.
+pub(crate) fn may_be_split(launch: &Launch, step: &Step) -> bool {
+    /// More than a thread has in a vector.
+    const VECTOR: u64 = 32;
+    let Some(op) = step.op().filter(|op| op.is_copy() || op.is_by_element()) else { return false };
+    let placed = |id: &&BufferId| is_placed(launch, **id);
+    let (reads, writes) = (|| step.touched.reads.iter().filter(placed), || step.touched.writes.iter().filter(placed));
+    let is_cast =
+        reads().any(|read| writes().any(|written| launch.buffer(*read).dtype != launch.buffer(*written).dtype));
+    let bytes = writes().filter_map(|written| launch.buffer(*written).bytes()).min().unwrap_or(0);
+    let is_small = launch.threads.is_none_or(|threads| bytes <= threads.saturating_mul(VECTOR));
+    (is_cast || op.writes.len() > 1) && is_small
 }
 
 /// What happens at each event.

@@ -15,6 +15,8 @@ use crate::steps::{Step, Steps, is_global, is_placed, is_shared};
 #[derive(Debug)]
 pub(crate) struct Pipeline<'p> {
     pub scheduled: Vec<(Rc<Step<'p>>, u64)>,
+    /// Statements touch parts of a buffer, and whether they touch the same is not known.
+    pub has_parts: bool,
 }
 
 /// Why the compiler has none.
@@ -53,7 +55,7 @@ pub(crate) fn by_stages<'p>(launch: &Launch, body: &Steps<'p>, stages: u64) -> R
         .map(|step| Planned { is_copy: is_copy(launch, step), is_producer: false, last_use: None, place: None })
         .collect();
     mark_producers(&body, &mut planned);
-    find_last_uses(&body, &mut planned)?;
+    let has_parts = find_last_uses(launch, &body, &mut planned)?;
     if !place(&mut planned, stages) {
         return Err(Unplannable::NoConsumer);
     }
@@ -64,7 +66,8 @@ pub(crate) fn by_stages<'p>(launch: &Launch, body: &Steps<'p>, stages: u64) -> R
         .filter_map(|(step, planned)| planned.place.map(|(order, stage)| (order, step.clone(), stage)))
         .collect();
     in_order.sort_by_key(|(order, ..)| *order);
-    Ok(Pipeline { scheduled: in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect() })
+    let scheduled = in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect();
+    Ok(Pipeline { scheduled, has_parts })
 }
 
 /// By `order=` and `stage=`.
@@ -76,7 +79,8 @@ pub(crate) fn as_written<'p>(body: &Steps<'p>, written: &WrittenPipeline) -> Res
     let mut in_order: Vec<(u64, Rc<Step>, u64)> =
         body.into_iter().enumerate().map(|(i, step)| (written.order[i], step, written.stage[i])).collect();
     in_order.sort_by_key(|(order, ..)| *order);
-    Ok(Pipeline { scheduled: in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect() })
+    let scheduled = in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect();
+    Ok(Pipeline { scheduled, has_parts: false })
 }
 
 /// All but names for values that nothing in the body changes: those are computed again where they are used.
@@ -108,17 +112,17 @@ fn is_copy(launch: &Launch, step: &Step) -> bool {
     fills_shared
 }
 
-/// Marks the statements in front of a copy that write what copies read.
+/// Marks the statements in front of a copy that write what copies read. What a copy fills counts, too: it may fill a part of it.
 fn mark_producers(body: &Steps, planned: &mut [Planned]) {
     let Some(last_copy) = planned.iter().rposition(|planned| planned.is_copy) else { return };
     let copies = body.iter().zip(planned.iter()).filter(|(_, planned)| planned.is_copy);
-    let mut needed: BTreeSet<BufferId> = copies.flat_map(|(step, _)| step.touched.reads.iter().copied()).collect();
+    let mut needed: BTreeSet<BufferId> = copies.flat_map(|(step, _)| step.touched.seen.iter().copied()).collect();
     loop {
         let before = needed.len();
         for (step, planned) in body[..last_copy].iter().zip(planned.iter_mut()) {
             if !planned.is_copy && !step.touched.writes.is_disjoint(&needed) {
                 planned.is_producer = true;
-                needed.extend(&step.touched.reads);
+                needed.extend(&step.touched.seen);
             }
         }
         work::spend(body.len() as u64);
@@ -128,23 +132,41 @@ fn mark_producers(body: &Steps, planned: &mut [Planned]) {
     }
 }
 
-fn find_last_uses(body: &Steps, planned: &mut [Planned]) -> Result<(), Unplannable> {
+/// Whether that depends on which parts of a buffer statements touch.
+fn find_last_uses(launch: &Launch, body: &Steps, planned: &mut [Planned]) -> Result<bool, Unplannable> {
+    let mut has_parts = false;
     for (i, first) in body.iter().enumerate() {
         if !planned[i].is_first_stage() {
             continue;
         }
         for (j, later) in body.iter().enumerate().skip(i + 1) {
-            if !first.touched.writes.is_disjoint(&later.touched.reads) {
+            let is_whole = |buffer| covers(launch, first, buffer) || covers(launch, later, buffer);
+            for &buffer in first.touched.writes.intersection(&later.touched.seen) {
                 planned[i].last_use = Some(j);
+                has_parts |= !is_whole(buffer);
             }
             let again = first.touched.writes.intersection(&later.touched.writes).next();
-            if let Some(&buffer) = again.filter(|_| planned[i].is_copy) {
+            let Some(&buffer) = again.filter(|_| planned[i].is_copy) else { continue };
+            if is_whole(buffer) {
                 let place = |step: &Step| step.places(buffer).map(|(first, _)| first);
                 return Err(Unplannable::WrittenTwice { buffer, first: place(first), second: place(later) });
             }
+            has_parts = true;
         }
     }
-    Ok(())
+    Ok(has_parts)
+}
+
+/// A statement touches all of a buffer, or elements of it that depend on a loop and may be any.
+fn covers(launch: &Launch, step: &Step, buffer: BufferId) -> bool {
+    let shape = &launch.buffer(buffer).shape;
+    step.ops().into_iter().any(|numbered| {
+        let mut regions = numbered.op.reads.iter().chain(&numbered.op.writes).filter(|region| region.buffer == buffer);
+        regions.any(|region| match &region.extents {
+            Some(extents) => extents == shape,
+            None => !matches!(numbered.op.kind, Kind::Store { .. }),
+        })
+    })
 }
 
 /// Gives each statement its place and stage: the others as they are written, and behind each the copies that it is the last to use.
@@ -203,14 +225,14 @@ impl Pipeline<'_> {
 
     fn versions_of(&self, buffer: BufferId) -> u64 {
         work::spend_on_pairs(self.scheduled.len());
-        let uses = self.scheduled.iter().filter(|(step, _)| step.touched.has(buffer));
+        let uses = self.scheduled.iter().filter(|(step, _)| step.touched.seen.contains(&buffer));
         let last = uses.map(|(_, stage)| *stage).max().unwrap_or(0);
         let writers =
             || self.scheduled.iter().enumerate().filter(|(_, (step, _))| step.touched.writes.contains(&buffer));
         let first = writers().map(|(_, (_, stage))| *stage).min().unwrap_or(last);
         let is_read_later = |(place, stage): (usize, u64)| {
             let behind = self.scheduled.iter().skip(place + 1);
-            behind.into_iter().any(|(step, later)| step.touched.reads.contains(&buffer) && stage < *later)
+            behind.into_iter().any(|(step, later)| step.touched.seen.contains(&buffer) && stage < *later)
         };
         let count = last.saturating_sub(first).saturating_add(1);
         let is_needed = writers().any(|(place, (_, stage))| is_read_later((place, *stage)));

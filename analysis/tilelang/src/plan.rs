@@ -6,6 +6,7 @@ mod mixed;
 mod reasons;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use std::sync::Arc;
 
@@ -18,10 +19,10 @@ use crate::events::{Events, events};
 use crate::finding::Finding;
 pub use crate::lifetimes::LiveRange;
 use crate::lifetimes::{Lifetimes, lifetimes};
-use crate::packer::{self, Tenant};
-use crate::program::{Buffer, BufferId, Extent, Kind, Launch, Scope};
+use crate::packer::{self, Packing, Tenant};
+use crate::program::{BufferId, Extent, Kind, Launch, Scope};
 use crate::specialise::{Outcome, Specialised, specialised};
-use crate::steps::{Budget, Form, Step, Steps, spread, steps};
+use crate::steps::{Budget, Form, Guard, Step, Steps, spread, steps};
 use crate::target::Target;
 use crate::tensor_memory::{self, Arena};
 use crate::workspaces::{Need, Workspace, workspaces};
@@ -72,7 +73,7 @@ pub struct Placed {
     pub versions: u64,
     /// Of all copies.
     pub bytes: Option<u64>,
-    /// Bytes.
+    /// Bytes. Where it depends on a proof of the compiler's that is not modelled, and the offset does not, what is likely.
     pub alignment: u64,
     pub live: LiveRange,
     /// Of the first byte; `None` where it is not known.
@@ -91,13 +92,17 @@ pub fn plan(launch: &Launch, target: Target) -> Plan {
     let source = steps(launch);
     let lowered = Lowered::of(launch, &source, target);
     let aligned = alignments(launch, &lowered.events.events, &lowered.loads(), target, launch.threads);
-    let scratch = workspaces(launch, &lowered.events.events, target, launch.threads);
+    let of_all = lowered.of_all_threads();
+    let scratch = workspaces(launch, &lowered.events.events, target, (&of_all, lowered.threads(launch)));
     let lifetimes = lifetimes(launch, &lowered.events.events, target, &scratch);
     let mut placed = placed(launch, &lowered, &lifetimes, &aligned, &scratch);
     let mixed = mixed::mixed(launch, &source, &lowered, target);
     let findings = findings::findings(launch, &source, &lowered, &mixed, target);
     let known = Known { aligned: &aligned, lifetimes: &lifetimes, scratch: &scratch, mixed: &mixed };
-    let reasons = reasons::reasons(launch, &source, &lowered, known, target);
+    let mut reasons = reasons::reasons(launch, &source, &lowered, known, target);
+    if reasons.is_empty() && depends_on_stretches(launch, &placed, &aligned) {
+        reasons.sizes.push(Reason::new("whether a copy is proved to lie within its tensor is not modelled"));
+    }
     let total = match reasons.is_empty() {
         true => placed_exactly(launch, &mut placed),
         false => bounds::total(launch, &source, &lowered, &placed, known, &reasons, target),
@@ -122,6 +127,8 @@ pub fn plan(launch: &Launch, target: Target) -> Plan {
 struct Lowered<'p> {
     events: Events<'p>,
     specialised: Option<Specialised<'p>>,
+    /// Copies of buffers for roles that there are none of in the end.
+    tried: BTreeMap<BufferId, u64>,
     /// Unrolled loops that are too long to be written out are left as they are.
     is_too_long: bool,
 }
@@ -129,9 +136,13 @@ struct Lowered<'p> {
 impl<'p> Lowered<'p> {
     fn of(launch: &'p Launch, source: &Steps<'p>, target: Target) -> Lowered<'p> {
         let mut budget = Budget::STATEMENTS;
+        let mut tried = BTreeMap::new();
         let (steps, specialised) = match specialised(launch, source, target) {
             Outcome::Unchanged => (source.clone(), None),
-            Outcome::Dropped(steps) => (steps, None),
+            Outcome::Dropped(steps, versions) => {
+                tried = versions;
+                (steps, None)
+            }
             Outcome::Specialised(specialised) => (specialised.steps.clone(), Some(specialised)),
         };
         let steps = spread(&steps, &mut budget);
@@ -142,7 +153,7 @@ impl<'p> Lowered<'p> {
             _ => false,
         };
         let events = events(launch, &steps, target, &mut budget, is_bulk);
-        Lowered { events, specialised, is_too_long: budget.is_spent }
+        Lowered { events, specialised, tried, is_too_long: budget.is_spent }
     }
 
     fn loads(&self) -> BTreeSet<usize> {
@@ -156,20 +167,29 @@ impl<'p> Lowered<'p> {
         }
     }
 
+    /// The statements that consumers do not have to themselves, by their numbers.
+    fn of_all_threads(&self) -> BTreeSet<usize> {
+        fn visit(steps: &[Rc<Step>], found: &mut BTreeSet<usize>) {
+            for step in steps {
+                match &step.form {
+                    Form::Op(numbered) => _ = found.insert(numbered.number),
+                    Form::Roles { producer, .. } => visit(producer, found),
+                    // Behind the loop there are only consumers.
+                    Form::If(Guard { of: None, .. }) => {}
+                    form => form.parts().into_iter().for_each(|part| visit(part, found)),
+                }
+            }
+        }
+        let mut found = BTreeSet::new();
+        visit(self.specialised.as_ref().map_or(&[], |specialised| &specialised.steps), &mut found);
+        found
+    }
+
     /// Copies of a buffer: those for roles, each as often as the planner says.
     fn versions(&self, buffer: BufferId) -> u64 {
         let of_roles = self.specialised.as_ref().and_then(|specialised| specialised.versions.get(&buffer));
         let of_planner = self.events.versions.get(&buffer);
         of_roles.copied().unwrap_or(1).saturating_mul(of_planner.copied().unwrap_or(1))
-    }
-}
-
-impl Buffer {
-    /// Of one copy; `None` where an extent is not known.
-    pub fn bytes(&self) -> Option<u64> {
-        let elements =
-            self.shape.iter().try_fold(1_u64, |product, extent| Some(product.saturating_mul(extent.known()?)))?;
-        Some(elements.saturating_mul(self.dtype.bits).div_ceil(8))
     }
 }
 
@@ -182,14 +202,14 @@ fn placed(
     scratch: &BTreeMap<usize, Workspace>,
 ) -> Vec<Placed> {
     let mut placed = Vec::new();
-    for (start, event) in lowered.events.events.iter().enumerate() {
-        placed.extend(workspaces_of(event, scratch).map(|(workspace, at)| Placed {
+    for (place, event) in lowered.events.events.iter().enumerate() {
+        placed.extend(workspaces_of(event, scratch).map(|(workspace, step, at)| Placed {
             what: Occupant::Workspace(at),
             written: Some(workspace.size),
             versions: 1,
             bytes: Some(workspace.size),
             alignment: crate::alignment::LEAST,
-            live: LiveRange { start, end: start + 1, first: at, last: at },
+            live: live_in_step(workspace, (place, event), step, at),
             offset: None,
         }));
     }
@@ -197,31 +217,71 @@ fn placed(
         let (written, versions) = (launch.buffer(id).bytes(), lowered.versions(id));
         let bytes = written.map(|written| written.saturating_mul(versions));
         let alignment = aligned.of(launch, id);
+        let live = LiveRange { start: live.start * STEPS, end: live.end * STEPS, ..live };
         Placed { what: Occupant::Buffer(id), written, versions, bytes, alignment, live, offset: None }
     }));
     placed.retain(|placed| placed.bytes != Some(0));
     placed
 }
 
-/// Scratch of the reductions in an event, as often as each is written out there.
+/// Numbers that an event takes.
+const STEPS: usize = Need::MOST;
+
+/// Scratch lives as long as its event; but where a thread has one result, the steps of a reduction are events of their own.
+fn live_in_step(workspace: &Workspace, (place, event): (usize, &Step), step: usize, at: Origin) -> LiveRange {
+    let start = place * STEPS;
+    match workspace.results {
+        Some(0..=1) if event.op().is_some() => {
+            LiveRange { start: start + step, end: start + step + 1, first: at, last: at }
+        }
+        _ => LiveRange { start, end: start + STEPS, first: at, last: at },
+    }
+}
+
+/// Scratch of the reductions in an event, as often as each is written out there, with its step of the reduction.
 fn workspaces_of<'s>(
     event: &Step,
     scratch: &'s BTreeMap<usize, Workspace>,
-) -> impl Iterator<Item = (&'s Workspace, Origin)> {
+) -> impl Iterator<Item = (&'s Workspace, usize, Origin)> {
     let of = event.ops().into_iter().filter_map(|numbered| Some((scratch.get(&numbered.number)?, numbered.op.at)));
     of.flat_map(|(workspace, at)| {
         let count = match workspace.need {
             Need::Known(count) => count,
             Need::Unsure => 0,
         };
-        std::iter::repeat_n((workspace, at), count)
+        (0..count.min(STEPS)).map(move |step| (workspace, step, at))
     })
+}
+
+/// Whether anything lies elsewhere if some copies are of one stretch of memory, and others not.
+fn depends_on_stretches(launch: &Launch, placed: &[Placed], aligned: &Alignments) -> bool {
+    /// Of buffers of which all combinations are tried.
+    const MOST: usize = 4;
+    let tenants: Vec<Tenant> = placed.iter().map(|placed| placed.tenant(launch)).collect();
+    let open = placed.iter().enumerate().filter_map(|(i, placed)| match placed.what {
+        Occupant::Buffer(id) => Some((i, *aligned.of_stretches.get(&id)?)),
+        Occupant::Workspace(_) => None,
+    });
+    let open: Vec<(usize, [u64; 2])> = open.collect();
+    let packing = packed(launch, &tenants);
+    let differs = |choice: usize| {
+        let mut others = tenants.clone();
+        for (bit, (i, alignments)) in open.iter().enumerate() {
+            others[*i].alignment = alignments[choice >> bit & 1];
+        }
+        packed(launch, &others) != packing
+    };
+    open.len() > MOST || (0..1_usize << open.len()).any(differs)
+}
+
+fn packed(launch: &Launch, tenants: &[Tenant]) -> Packing {
+    if launch.options.is_reuse_off { packer::in_a_row(tenants) } else { packer::pack(tenants) }
 }
 
 /// Gives each its offset.
 fn placed_exactly(launch: &Launch, placed: &mut [Placed]) -> Total {
     let tenants: Vec<Tenant> = placed.iter().map(|placed| placed.tenant(launch)).collect();
-    let packing = if launch.options.is_reuse_off { packer::in_a_row(&tenants) } else { packer::pack(&tenants) };
+    let packing = packed(launch, &tenants);
     for (placed, &offset) in placed.iter_mut().zip(&packing.offsets) {
         placed.offset = Some(offset);
     }

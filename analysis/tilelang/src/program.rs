@@ -55,6 +55,15 @@ pub struct Buffer {
     pub at: Origin,
 }
 
+impl Buffer {
+    /// Of one copy; `None` where an extent is not known.
+    pub fn bytes(&self) -> Option<u64> {
+        let elements =
+            self.shape.iter().try_fold(1_u64, |product, extent| Some(product.saturating_mul(extent.known()?)))?;
+        Some(elements.saturating_mul(self.dtype.bits).div_ceil(8))
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
     Global,
@@ -168,6 +177,9 @@ pub struct Region {
     pub buffer: BufferId,
     /// `None`: single elements, by index.
     pub extents: Option<Vec<Extent>>,
+    /// Whether the bounds of its indices, over all blocks and iterations, show that it lies within the buffer; `None` where that is not known. Of
+    /// interest for regions of global memory only: a bulk copy of one stretch is another instruction where the compiler can prove it.
+    pub is_inside: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

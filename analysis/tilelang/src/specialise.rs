@@ -23,16 +23,14 @@ const PRODUCER_THREADS: u64 = 128;
 pub(crate) enum Outcome<'p> {
     /// It has nothing to do here.
     Unchanged,
-    /// It begins and finds that it cannot: no loop is pipelined any more.
-    Dropped(Steps<'p>),
+    /// It begins, makes copies of buffers, and finds that it cannot: all is as before, but no loop is pipelined any more.
+    Dropped(Steps<'p>, BTreeMap<BufferId, u64>),
     Specialised(Specialised<'p>),
 }
 
 #[derive(Debug)]
 pub(crate) struct Specialised<'p> {
     pub steps: Steps<'p>,
-    /// The loop that it was done for, by its number.
-    pub pipelined: usize,
     /// Copies of buffers, where there is more than one.
     pub versions: BTreeMap<BufferId, u64>,
     /// Statements that have become bulk copies, by their numbers.
@@ -64,7 +62,7 @@ pub(crate) fn specialised<'p>(launch: &'p Launch, steps: &Steps<'p>, target: Tar
     let found = first_pipelined(steps).and_then(|repeat| Body::of(launch, repeat, target));
     match found {
         Some(body) => Outcome::Specialised(body.specialise(launch, steps, target)),
-        None => Outcome::Dropped(without_stages(steps)),
+        None => Outcome::Dropped(without_stages(steps), versions::of_pipelined_loops(launch, steps)),
     }
 }
 
@@ -155,7 +153,6 @@ impl<'s, 'p> Body<'s, 'p> {
         let (copying, computing) = self.loops(&others, &loads, &consumers, &moved);
         let divided = Divided { number: self.repeat.number, copying, computing };
         Specialised {
-            pipelined: self.repeat.number,
             versions: versions::of_pipelined_loops(launch, steps),
             loads: early.iter().copied().chain(loads.iter().flat_map(|step| number(step))).collect(),
             barriers: groups.saturating_mul(stages).saturating_mul(2).saturating_add(early.len() as u64),

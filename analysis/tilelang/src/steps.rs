@@ -166,8 +166,7 @@ impl<'p> Form<'p> {
     }
 }
 
-/// The statements of a launch. A loop of one iteration is its body, and one of none is nothing
-/// (docs/reference/tilelang.md, "1. What a front end must evaluate").
+/// The statements of a launch.
 pub(crate) fn steps(launch: &Launch) -> Steps<'_> {
     Numbering::default().steps(&launch.body)
 }
@@ -195,15 +194,9 @@ impl Numbering {
                 Statement::Loop(of) => {
                     let number = self.number();
                     let body = self.steps(&of.body);
-                    match of.extent {
-                        Extent::Known(0) => {}
-                        Extent::Known(1) if !of.is_pipelined() => steps.extend(body),
-                        _ => {
-                            let is_written = of.written.is_some();
-                            let repeat = Repeat { number, of, stages: of.stages, is_written, is_of_roles: false, body };
-                            steps.push(Step::new(Form::Loop(repeat)));
-                        }
-                    }
+                    let is_written = of.written.is_some();
+                    let repeat = Repeat { number, of, stages: of.stages, is_written, is_of_roles: false, body };
+                    steps.push(Step::new(Form::Loop(repeat)));
                 }
             }
         }
@@ -211,13 +204,14 @@ impl Numbering {
     }
 }
 
-impl Loop {
+impl Repeat<'_> {
     fn is_pipelined(&self) -> bool {
-        self.stages > 0 || self.written.is_some()
+        self.stages > 0 || self.is_written
     }
 }
 
-/// Explicitly unrolled loops as copies of their bodies, and an `if` without `else` as one around each of its statements
+/// A loop of one iteration is its body, and one of none is nothing (docs/reference/tilelang.md, "1. What a front end must evaluate"); explicitly
+/// unrolled loops are copies of their bodies, and an `if` without `else` is one around each of its statements
 /// (docs/reference/tilelang.md, "3. Versions (number of copies of a buffer)"). `most`: of statements that there may be, or the loop stays.
 pub(crate) fn spread<'p>(steps: &[Rc<Step<'p>>], most: &mut Budget) -> Steps<'p> {
     let mut spread_out = Vec::with_capacity(steps.len());
@@ -227,6 +221,8 @@ pub(crate) fn spread<'p>(steps: &[Rc<Step<'p>>], most: &mut Budget) -> Steps<'p>
             Form::Loop(repeat) => {
                 let body = spread(&repeat.body, most);
                 match repeat.of.extent {
+                    Extent::Known(0) => {}
+                    Extent::Known(1) if !repeat.is_pipelined() && !repeat.is_of_roles => spread_out.extend(body),
                     Extent::Known(times) if repeat.of.is_explicitly_unrolled && most.take(times, body.len()) => {
                         (0..times).for_each(|_| spread_out.extend(body.iter().cloned()));
                     }

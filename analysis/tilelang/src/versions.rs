@@ -94,7 +94,7 @@ fn flatten(launch: &Launch, body: &[Rc<Step>], flat: &mut Vec<Flat>) {
             Form::Loop(_) => flat.push(inside_loop(launch, step)),
             _ => {
                 let role = role(launch, step);
-                flat.push(Flat { role, reads: step.touched.reads.clone(), writes: step.touched.writes.clone() });
+                flat.push(Flat { role, reads: step.touched.seen.clone(), writes: step.touched.writes.clone() });
             }
         }
     }

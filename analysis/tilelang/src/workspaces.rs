@@ -48,13 +48,14 @@ struct Reduced {
     results: u64,
 }
 
-/// Those of all reductions. `threads`: of the block.
+/// Those of all reductions. `of_all`: the statements that the producer's warps run, too, and how many threads that are.
 pub(crate) fn workspaces(
     launch: &Launch,
     steps: &[Rc<Step>],
     target: Target,
-    threads: Option<u64>,
+    of_all: (&BTreeSet<usize>, Option<u64>),
 ) -> BTreeMap<usize, Workspace> {
+    let threads = launch.threads;
     let ops: Vec<Numbered> = steps.iter().flat_map(|step| step.ops()).collect();
     let layouts = Layouts::of(launch, &ops, target, threads);
     let mut found = BTreeMap::new();
@@ -65,8 +66,11 @@ pub(crate) fn workspaces(
             continue;
         };
         let bits = launch.buffer(result.buffer).dtype.bits;
-        let size = threads.unwrap_or(0).saturating_mul(bits).div_ceil(8);
-        let reduced = threads.and_then(|threads| layouts.reduced(source, reduce.dim, threads));
+        let is_of_all = of_all.0.contains(&numbered.number);
+        let running = if is_of_all { of_all.1 } else { threads };
+        let size = running.unwrap_or(0).saturating_mul(bits).div_ceil(8);
+        // Layouts are of the threads that compute.
+        let reduced = threads.filter(|_| !is_of_all).and_then(|threads| layouts.reduced(source, reduce.dim, threads));
         let need = reduced.map_or(Need::Unsure, |reduced| Need::Known(reduced.steps));
         found.insert(numbered.number, Workspace { size, need, results: reduced.map(|reduced| reduced.results) });
     }

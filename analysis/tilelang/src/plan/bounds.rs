@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::reasons::{Known, Reasons};
 use super::{Lowered, Placed, Total};
 use crate::alignment::{LEAST, MOST};
+use crate::lifetimes::may_be_split;
 use crate::program::{BufferId, Extent, Kind, Launch};
 use crate::steps::{Form, Step, Steps, is_placed};
 use crate::target::Target;
@@ -79,8 +80,17 @@ fn alive_at_once(placed: &[Placed]) -> u64 {
 fn touched_at_once(launch: &Launch, steps: &[Rc<Step>]) -> u64 {
     let of = |step: &Rc<Step>| match &step.form {
         Form::Op(_) => {
-            let placed = step.touched.all().filter(|&buffer| is_placed(launch, buffer));
-            placed.fold(0_u64, |sum, buffer| sum.saturating_add(launch.buffer(buffer).bytes().unwrap_or(0)))
+            let sum = |buffers: &mut dyn Iterator<Item = BufferId>| {
+                let placed = buffers.filter(|&buffer| is_placed(launch, buffer));
+                placed.fold(0_u64, |sum, buffer| sum.saturating_add(launch.buffer(buffer).bytes().unwrap_or(0)))
+            };
+            match may_be_split(launch, step) {
+                false => sum(&mut step.touched.all()),
+                true => {
+                    let (reads, writes) = (&step.touched.reads, &step.touched.writes);
+                    sum(&mut reads.iter().copied()).max(sum(&mut writes.iter().copied()))
+                }
+            }
         }
         // Which may run not even once.
         Form::Loop(repeat) if matches!(repeat.of.extent, Extent::Unknown(_)) => 0,

@@ -1,6 +1,7 @@
 //! What is wrong with a launch, or costs more than it seems.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use tilefit_python::finding::Origin;
 
@@ -27,7 +28,7 @@ pub(super) fn findings(
     refused_loops(lowered, &mut found);
     loops_beside_the_specialised(source, lowered, &mut found);
     found.extend(mixed.iter().map(|mixed| mixed.finding()));
-    products(launch, source, target, &mut found);
+    products(launch, source, lowered, target, &mut found);
     columns(launch, source, &mut found);
     elements(launch, lowered, target, &mut found);
     found
@@ -62,22 +63,15 @@ fn refused_loops(lowered: &Lowered, found: &mut Vec<Finding>) {
 /// Loops that the planner pipelines although their buffers have copies for roles already.
 fn loops_beside_the_specialised(source: &Steps, lowered: &Lowered, found: &mut Vec<Finding>) {
     let Some(specialised) = &lowered.specialised else { return };
-    let mut first = None;
-    visit(source, &mut |step| {
-        if let Form::Loop(repeat) = &step.form
-            && repeat.number == specialised.pipelined
-        {
-            first = Some((repeat.of.at, step.touched.writes.clone()));
-        }
-    });
-    let (at_first, filled) = first.unzip();
-    for (_, at, versions) in &lowered.events.planned {
+    let mut loops = BTreeMap::new();
+    pipelined_around(source, None, &mut loops);
+    for (number, at, versions) in &lowered.events.planned {
         for (&buffer, &count) in versions.iter().filter(|(_, count)| **count > 1) {
             let Some(&stages) = specialised.versions.get(&buffer) else { continue };
-            let is_of_first = filled.as_ref().is_some_and(|filled| filled.contains(&buffer));
-            found.push(match at_first {
-                Some(first) if is_of_first => Finding::FilledByTwoLoops { buffer, first, second: *at },
-                _ => {
+            let mut others = loops.get(&buffer).into_iter().flatten().filter(|(other, _)| *other != number);
+            found.push(match others.next() {
+                Some((_, &first)) => Finding::FilledByTwoLoops { buffer, first, second: *at },
+                None => {
                     let versions = stages.saturating_mul(count);
                     Finding::SquaredVersions { at: *at, buffer, stages, versions }
                 }
@@ -86,20 +80,34 @@ fn loops_beside_the_specialised(source: &Steps, lowered: &Lowered, found: &mut V
     }
 }
 
-fn visit<'s, 'p>(steps: &'s [std::rc::Rc<Step<'p>>], see: &mut impl FnMut(&'s Step<'p>)) {
+/// Of each buffer, the innermost pipelined loops that touch it: by their numbers, where they are.
+fn pipelined_around(
+    steps: &[Rc<Step>],
+    around: Option<(usize, Origin)>,
+    found: &mut BTreeMap<BufferId, BTreeMap<usize, Origin>>,
+) {
     for step in steps {
-        see(step);
-        for part in step.form.parts() {
-            visit(part, see);
+        match &step.form {
+            Form::Op(_) => {
+                for buffer in step.touched.all() {
+                    found.entry(buffer).or_default().extend(around);
+                }
+            }
+            Form::Loop(repeat) if repeat.stages >= 1 => {
+                pipelined_around(&repeat.body, Some((repeat.number, repeat.of.at)), found);
+            }
+            form => form.parts().into_iter().for_each(|part| pipelined_around(part, around, found)),
         }
     }
 }
 
-fn products(launch: &Launch, source: &Steps, target: Target, found: &mut Vec<Finding>) {
-    let Some(threads) = launch.threads else { return };
+fn products(launch: &Launch, source: &Steps, lowered: &Lowered, target: Target, found: &mut Vec<Finding>) {
+    let of_all = lowered.of_all_threads();
     let mut of: BTreeMap<Origin, Finding> = BTreeMap::new();
     for numbered in source.iter().flat_map(|step| step.ops()) {
         let Kind::Gemm(gemm) = &numbered.op.kind else { continue };
+        let is_of_all = of_all.contains(&numbered.number);
+        let Some(threads) = (if is_of_all { lowered.threads(launch) } else { launch.threads }) else { continue };
         let instruction = instruction(launch, numbered.op, gemm, target, threads);
         let lanes = if matches!(target, Target::Amd { .. }) { 64 } else { 32 };
         if warps(gemm, instruction, target, threads).is_none() {

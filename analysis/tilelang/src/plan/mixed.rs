@@ -49,27 +49,42 @@ pub(super) fn mixed(launch: &Launch, source: &Steps, lowered: &Lowered, target: 
     let mut found = Vec::new();
     for (buffer, uses) in uses.of {
         let Some(most) = uses.iter().max_by_key(|each| each.versions) else { continue };
-        let mut has_copies = of_roles(buffer).is_some();
+        if let Some(&versions) = lowered.tried.get(&buffer) {
+            found.extend(behind_loop(&uses).map(|(at, elsewhere)| Mixed {
+                buffer,
+                versions,
+                fewer: 1,
+                at,
+                elsewhere,
+                is_refused: true,
+            }));
+            continue;
+        }
         let fewer = match of_roles(buffer) {
             // What is pipelined has as many everywhere.
             Some(_) => uses.iter().enumerate().find(|(_, each)| !each.is_inside),
             None => uses.iter().enumerate().find(|(_, each)| each.versions < most.versions),
         };
-        let Some((place, fewer)) = fewer else { continue };
-        let inside = uses.iter().position(|each| each.is_inside);
-        // Behind the loop, the copy that is meant has no number.
-        has_copies &= inside.is_some_and(|inside| inside < place);
-        let of_loop = inside.map_or(most.at, |inside| uses[inside].at);
+        let Some((_, fewer)) = fewer else { continue };
+        let has_no_number = of_roles(buffer).is_some() && behind_loop(&uses).is_some();
+        let of_loop = uses.iter().find(|each| each.is_inside).map_or(most.at, |each| each.at);
         found.push(Mixed {
             buffer,
             versions: of_roles(buffer).unwrap_or(most.versions),
             fewer: if of_roles(buffer).is_some() { 1 } else { fewer.versions },
             at: if of_roles(buffer).is_some() { of_loop } else { most.at },
             elsewhere: fewer.at,
-            is_refused: has_copies || has_layout(launch, source, buffer, lowered, target),
+            is_refused: has_no_number || has_layout(launch, source, buffer, lowered, target),
         });
     }
     found
+}
+
+/// A use in a pipelined loop, and one behind it outside of any: which copy that means has no number.
+fn behind_loop(uses: &[Use]) -> Option<(Origin, Origin)> {
+    let inside = uses.iter().position(|each| each.is_inside)?;
+    let outside = uses[inside..].iter().find(|each| !each.is_inside)?;
+    Some((uses[inside].at, outside.at))
 }
 
 struct Uses<'l, 'p> {

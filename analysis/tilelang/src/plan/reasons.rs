@@ -62,6 +62,11 @@ pub(super) fn reasons(launch: &Launch, source: &Steps, lowered: &Lowered, known:
     if lowered.is_too_long || lowered.events.has_more_rounds {
         reasons.events.push(Reason::new("a loop is written out into more statements than are followed"));
     }
+    if lowered.events.has_parts {
+        reasons
+            .events
+            .push(Reason::new("which parts of a buffer statements of a pipelined loop touch is not modelled"));
+    }
     if lowered.events.may_be_under_one_condition {
         reasons.events.push(Reason::new("whether two conditions are the same is not modelled"));
     }
@@ -72,6 +77,11 @@ pub(super) fn reasons(launch: &Launch, source: &Steps, lowered: &Lowered, known:
     for mixed in mixed.iter().filter(|mixed| !mixed.is_refused) {
         let name = &launch.buffer(mixed.buffer).name;
         reasons.events.push(Reason::new(format!("`{name}` has copies in a pipelined loop and fewer elsewhere")));
+    }
+    if lifetimes.may_be_split {
+        reasons
+            .events
+            .push(Reason::new("whether a statement that converts elements is one event or two is not modelled"));
     }
     if lifetimes.are_unsure {
         reasons.sizes.push(Reason::new("how long a buffer is held depends on how a statement is written out"));

@@ -55,7 +55,11 @@ fn buffer() -> impl Strategy<Value = Buffer> {
 
 fn region() -> impl Strategy<Value = Region> {
     let extents = prop::option::of(prop::collection::vec(extent(), 0..4));
-    (0..BUFFERS, extents).prop_map(|(buffer, extents)| Region { buffer: BufferId(buffer), extents })
+    (0..BUFFERS, extents, any::<Option<bool>>()).prop_map(|(buffer, extents, is_inside)| Region {
+        buffer: BufferId(buffer),
+        extents,
+        is_inside,
+    })
 }
 
 fn kind() -> impl Strategy<Value = Kind> {

@@ -126,7 +126,7 @@ impl Reader<'_> {
             }
             _ => own.shape.clone(),
         });
-        Region { buffer, extents }
+        Region { buffer, extents, is_inside: Some(true) }
     }
 
     fn op(&self, words: &[&str], at: Origin) -> Op {

@@ -199,7 +199,7 @@ impl Tracer<'_> {
                     _ => Reason::new("a value is stored that is not followed"),
                 };
                 self.note(reason);
-                let writes = vec![Region { buffer: part.view.id, extents: None }];
+                let writes = vec![Region { buffer: part.view.id, extents: None, is_inside: None }];
                 self.op(Kind::Store { is_copy: false }, Self::read_of(&part.touches), writes, at);
             }
         }

@@ -73,7 +73,7 @@ impl Tracer<'_> {
                 let bad = if source.is_none() { given_source } else { given_target };
                 self.no_operand(name, bad.as_ref());
                 // What is known to be touched is touched all the same.
-                let region = |operand: &Operand| Region { buffer: operand.view.id, extents: None };
+                let region = |operand: &Operand| Region { buffer: operand.view.id, extents: None, is_inside: None };
                 let (reads, writes) = (source.iter().map(region).collect(), target.iter().map(region).collect());
                 return Self::operation_of(Kind::Copy, reads, writes, at);
             }
@@ -175,7 +175,7 @@ impl Tracer<'_> {
                 padded
             }
         };
-        Region { buffer: operand.view.id, extents: Some(sizes.iter().map(Size::extent).collect()) }
+        Region { buffer: operand.view.id, extents: Some(sizes.iter().map(Size::extent).collect()), is_inside: None }
     }
 
     /// The compiler goes through the extents of the side nearer to the threads, which must not be the smaller one.
@@ -213,7 +213,7 @@ impl Tracer<'_> {
             touches.extend(self.expr(value).iter().flat_map(|value| value.touches.to_vec()));
         }
         let extents = Some(operand.full().iter().map(Size::extent).collect());
-        let writes = vec![Region { buffer: operand.view.id, extents }];
+        let writes = vec![Region { buffer: operand.view.id, extents, is_inside: None }];
         Self::operation_of(Kind::Fill, Self::read_of(&joined([&touches[..]])), writes, at)
     }
 

@@ -396,6 +396,7 @@ impl Tracer<'_> {
         let region = |operand: &super::copies::Operand| Region {
             buffer: operand.view.id,
             extents: Some(operand.full().iter().map(Size::extent).collect()),
+            is_inside: None,
         };
         let indices = joined([&source.touches[..], &target.touches]);
         let reads = [vec![region(&source)], Self::read_of(&indices)].concat();

@@ -26,7 +26,7 @@ impl Tracer<'_> {
                 Some(operand) => operands.push(operand),
                 None => {
                     self.no_operand(name, given.as_ref());
-                    let known = |operand: &Operand| Region { buffer: operand.view.id, extents: None };
+                    let known = |operand: &Operand| Region { buffer: operand.view.id, extents: None, is_inside: None };
                     let reads = operands.iter().map(known).collect();
                     return Self::operation_of(Kind::Other(name.into()), reads, Vec::new(), at);
                 }
@@ -40,7 +40,7 @@ impl Tracer<'_> {
         let is_pair = args.keyword("use_2cta").and_then(Value::truth) == Some(true);
 
         let full = |operand: &Operand| Some(operand.full().iter().map(Size::extent).collect());
-        let region = |operand: &Operand| Region { buffer: operand.view.id, extents: full(operand) };
+        let region = |operand: &Operand| Region { buffer: operand.view.id, extents: full(operand), is_inside: None };
         let mut reads = vec![region(&left), region(&right)];
         if !clears {
             reads.push(region(&sum));

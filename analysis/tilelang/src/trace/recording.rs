@@ -219,7 +219,7 @@ impl Nest {
 
 fn single(regions: &mut Vec<Region>, buffer: BufferId) {
     if !regions.iter().any(|region| region.buffer == buffer) {
-        regions.push(Region { buffer, extents: None });
+        regions.push(Region { buffer, extents: None, is_inside: None });
     }
 }
 
@@ -312,7 +312,7 @@ impl Tracer<'_> {
         let from_global = value.loaded.and_then(|id| self.out.buffer(id)).is_some_and(|it| it.scope == Scope::Global);
         let is_near = matches!(view.scope, Scope::Shared | Scope::StaticShared | Scope::Local);
         let kind = Kind::Store { is_copy: from_global && is_near };
-        let mut writes = vec![Region { buffer: view.id, extents: None }];
+        let mut writes = vec![Region { buffer: view.id, extents: None, is_inside: None }];
         Self::written_of(&touches).into_iter().for_each(|region| single(&mut writes, region.buffer));
         Op { kind, reads: Self::read_of(&touches), writes, at }
     }

@@ -10,7 +10,11 @@ use super::{Tracer, What};
 use crate::program::{Kind, Reduce, Region, Scope};
 
 fn region(operand: &Operand) -> Region {
-    Region { buffer: operand.view.id, extents: Some(operand.full().iter().map(Size::extent).collect()) }
+    Region {
+        buffer: operand.view.id,
+        extents: Some(operand.full().iter().map(Size::extent).collect()),
+        is_inside: None,
+    }
 }
 
 fn is_shared(operand: &Operand) -> bool {
