@@ -19,6 +19,7 @@ mod recorded;
 mod refused;
 mod scopes;
 mod specialised;
+mod tilelang;
 mod tlx;
 mod triton;
 mod triton_plans;

@@ -22,6 +22,10 @@ pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
             Err(_) => missing.push(packages),
         }
     }
+    match tilelang(workspace) {
+        Ok(python) => cmd!(shell, "{python} -m unittest tests/confirm/test_tilelang.py").run()?,
+        Err(_) => missing.push(TILELANG[1]),
+    }
     module(workspace)?;
     Ok(match missing.as_slice() {
         [] => Outcome::Passed,
@@ -46,6 +50,24 @@ fn module(workspace: &Workspace) -> anyhow::Result<()> {
 /// A Python with Triton.
 pub(crate) fn triton(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     environment(workspace, COMPILERS.lines().next().context("a compiler")?)
+}
+
+/// The compiler of TileLang with what its import needs. PyTorch, on which it depends, is not among that: it is ten times as large as all others together.
+const TILELANG: [&str; 10] = [
+    "--no-deps",
+    "tilelang==0.1.15",
+    "apache-tvm-ffi==0.1.12",
+    "z3-solver==4.15.4.0",
+    "numpy",
+    "cloudpickle",
+    "ml-dtypes",
+    "psutil",
+    "tqdm",
+    "typing-extensions",
+];
+
+fn tilelang(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    python::environment(workspace, &workspace.target.join("confirm/tilelang-0.1.15"), &TILELANG)
 }
 
 /// A Python with Triton and pytest.

@@ -19,6 +19,8 @@ pub enum Assumed {
     Number(String, &'static str),
     /// A pointer that an operand of a product is loaded through leads to elements of as many bits as this type has: those of the other operand, or 16.
     Elements(String, Dtype),
+    /// A size of a tensor is a large multiple of the tiles, where any that is comes to the same.
+    Large(String),
     /// What host code leaves open is as in this launch, in which something else is different.
     Launch(String),
 }
@@ -49,6 +51,7 @@ impl Assumed {
             Assumed::Compiler(compiler) => format!("triton {compiler}"),
             Assumed::Number(name, dtype) => format!("{name}: {dtype}"),
             Assumed::Elements(name, dtype) => format!("{name}: {} bits", dtype.bits),
+            Assumed::Large(name) => format!("large {name}"),
             Assumed::Launch(launch) => format!("the rest of {launch}"),
         }
     }
@@ -76,6 +79,7 @@ impl fmt::Display for Assumed {
                 };
                 write!(f, "the elements of `{name}` have {} bits, as {like} (no type is given)", dtype.bits)
             }
+            Assumed::Large(name) => write!(f, "`{name}` is a large multiple of the tiles (no value is given)"),
             Assumed::Launch(launch) => {
                 write!(f, "what host code leaves open is as in {launch}, which has other values")
             }
@@ -87,8 +91,10 @@ impl fmt::Display for Assumed {
 pub fn mark(assumed: &[Assumed]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (nth, it) in assumed.iter().enumerate() {
-        // Pointers to elements of as many bits stand together.
+        // Pointers to elements of as many bits stand together, and so do sizes.
+        let before = nth.checked_sub(1).and_then(|before| assumed.get(before));
         let next = match (it, assumed.get(nth + 1)) {
+            (Assumed::Large(name), _) if matches!(before, Some(Assumed::Large(_))) => name.clone(),
             (Assumed::Elements(name, dtype), Some(Assumed::Elements(_, next))) if next.bits == dtype.bits => {
                 name.clone()
             }
@@ -113,6 +119,8 @@ mod tests {
         assert_eq!(mark(&[elements("a"), elements("b")]), " · assumes a, b: 16 bits");
         let sentence = "the elements of `a` have 16 bits, as operands of products mostly do (no type is given)";
         assert_eq!(elements("a").to_string(), sentence);
+        let large = |name: &str| Assumed::Large(name.to_owned());
+        assert_eq!(mark(&[large("M"), large("N")]), " · assumes large M, N");
         let tied = Assumed::Elements("b".to_owned(), Dtype::named("float32"));
         let sentence = "the elements of `b` have 32 bits, as the other operand of a product does (no type is given)";
         assert_eq!(tied.to_string(), sentence);

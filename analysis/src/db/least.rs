@@ -42,7 +42,7 @@ pub(super) fn least(
             Assumed::Device(..) | Assumed::Compiler(_) => continue,
             Assumed::Warps(_) => with(|way, warps| way.num_warps = Some(warps), &[1, 2, 4, 8, 16, 32]),
             Assumed::Stages(_) => with(|way, stages| way.num_stages = Some(stages), &FEWEST_STAGES),
-            Assumed::Number(..) | Assumed::Elements(..) | Assumed::Launch(_) => return None,
+            Assumed::Number(..) | Assumed::Elements(..) | Assumed::Large(_) | Assumed::Launch(_) => return None,
         };
     }
     if traced.steps.saturating_mul(ways.len() as u64) > possible::STEPS {

@@ -1,6 +1,7 @@
 //! Kernels of TileLang in the database: which functions are kernels, and their memory as that of any kernel of a GPU.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use tilefit_gpu::assumed::Assumed;
@@ -12,12 +13,12 @@ use tilefit_gpu::plan::{self as gpu_plan, MemoryPlan, Planned};
 use tilefit_gpu::program::{self as gpu_program, Bytes, Memory, Program, Scratch, ScratchId, Site, Use};
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::{Argument, Constant, Imports};
-use tilefit_python::finding::{Finding, Node, Note, Origin, Reason};
+use tilefit_python::finding::{Example, Finding, Node, Note, Origin, Reason};
 use tilefit_python::torch::{Known, Tensor};
 use tilefit_python::work::{self, Limits, within};
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt};
-use tilefit_tilelang::plan::{Occupant, Placed, Plan, plan};
+use tilefit_tilelang::plan::{Occupant, Placed, Plan, Total, plan};
 use tilefit_tilelang::program::{BufferId, Launch, Scope as Memories};
 use tilefit_tilelang::target::Target;
 use tilefit_tilelang::trace::{self, Environment, Home, Traced};
@@ -94,15 +95,24 @@ pub(super) fn traced<'db>(
     let arguments: BTreeMap<String, Constant> =
         scenario.values.iter().map(|(name, (value, _))| (name.clone(), as_argument(value))).collect();
     let around = Surroundings::new(db, unit, arch);
+    let mut large = Vec::new();
     let followed = within(limits, || {
-        let traced = trace::follow(ast, &around, &arguments);
-        let plans: Vec<Plan> = traced.launches.iter().map(|launch| plan(launch, target(arch))).collect();
-        (traced, plans, work::taken())
+        let mut kernel = Followed::with(ast, &around, &arguments, arch);
+        if let Some((names, sized)) = kernel.with_large_sizes(ast, &around, &arguments, arch) {
+            // No error rests on them.
+            let mistakes = kernel.traced.mistakes;
+            kernel = Followed { traced: Traced { mistakes, ..sized.traced }, ..sized };
+            large = names;
+        }
+        (kernel, work::taken())
     });
     let device = if scenario.arch.is_some() { None } else { device_of_others(db, unit.file(db)).1 };
-    let assumed = device.filter(|it| matches!(it, Assumed::Device(taken, _) if *taken == arch));
+    let device = device.filter(|it| matches!(it, Assumed::Device(taken, _) if *taken == arch));
+    let assumed = device.into_iter().chain(large.into_iter().map(Assumed::Large)).collect();
     let kernel = match followed {
-        Ok((traced, plans, steps)) => Converted { ast, traced, plans, name: function.name }.kernel(arch, steps),
+        Ok((Followed { traced, plans }, steps)) => {
+            Converted { ast, traced, plans, name: function.name }.kernel(arch, steps)
+        }
         Err(failure) => {
             let finding = failure.finding(ast.name(function.name).unwrap_or_default(), name_origin);
             let too_large = Reason::new("the kernel is too large to be analysed");
@@ -112,7 +122,64 @@ pub(super) fn traced<'db>(
             TracedKernel { findings: vec![finding], is_planned: false, steps: limits.steps, ..kernel }
         }
     };
-    Some(TracedKernel { assumed: assumed.into_iter().collect(), ..kernel })
+    Some(TracedKernel { assumed, ..kernel })
+}
+
+/// A kernel under some arguments, and the plans of its launches.
+struct Followed {
+    traced: Traced,
+    plans: Vec<Plan>,
+}
+
+/// Values of sizes that nothing gives; what is the same under both depends on neither.
+const LARGE: [i64; 2] = [4096, 12288];
+/// Sizes that are found to be missing once others have values.
+const MOST_LARGE: usize = 8;
+
+impl Followed {
+    fn with(ast: &Arc<Ast>, around: &Surroundings<'_>, arguments: &BTreeMap<String, Constant>, arch: Arch) -> Followed {
+        let traced = trace::follow(ast, around, arguments);
+        let plans = traced.launches.iter().map(|launch| plan(launch, target(arch))).collect();
+        Followed { traced, plans }
+    }
+
+    /// The same with large sizes of tensors in place of those that are missing, and their names; `None` where none is, or they matter.
+    fn with_large_sizes(
+        &self,
+        ast: &Arc<Ast>,
+        around: &Surroundings<'_>,
+        arguments: &BTreeMap<String, Constant>,
+        arch: Arch,
+    ) -> Option<(Vec<String>, Followed)> {
+        let mut names: Vec<String> = Vec::new();
+        let mut sized: Option<Followed> = None;
+        loop {
+            let needed = &sized.as_ref().unwrap_or(self).traced.needed;
+            if needed.is_empty() {
+                break;
+            }
+            let are_sizes = needed.iter().all(|(name, example)| *example == Example::Number && !names.contains(name));
+            if !are_sizes || names.len() >= MOST_LARGE {
+                return None;
+            }
+            names.extend(needed.keys().cloned());
+            let [one, other] = LARGE.map(|size| {
+                let given = names.iter().map(|name| (name.clone(), Constant::Int(size)));
+                let all = arguments.clone().into_iter().chain(given).collect();
+                Followed::with(ast, around, &all, arch)
+            });
+            if one.traced.needed.is_empty() && one.plans.iter().map(placement).ne(other.plans.iter().map(placement)) {
+                return None;
+            }
+            sized = Some(one);
+        }
+        sized.filter(|it| it.plans.iter().any(|plan| plan.total.exactly().is_some())).map(|it| (names, it))
+    }
+}
+
+/// What a plan says of memory.
+fn placement(plan: &Plan) -> (Total, Vec<(Occupant, Option<u64>, Option<u64>)>) {
+    (plan.total, plan.placed.iter().map(|it| (it.what, it.bytes, it.offset)).collect())
 }
 
 /// A value of the host as the front end takes it: tensors by their shapes, element types by the names that TileLang has for them.

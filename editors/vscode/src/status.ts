@@ -185,7 +185,7 @@ function kernelsOf(document: vscode.TextDocument): Language | undefined {
   if (/\btlx\b/.test(text)) {
     return "tlx";
   }
-  return /\bgluon\b|@triton\.(jit|autotune|heuristics)\b/.test(text) ? "triton" : undefined;
+  return /\bgluon\b|\btilelang\b|@triton\.(jit|autotune|heuristics)\b/.test(text) ? "triton" : undefined;
 }
 
 /** The click on the status item: another planner or target, and what else there is to do. */

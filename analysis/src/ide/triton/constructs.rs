@@ -82,7 +82,42 @@ fn nest(count: usize, header: impl Fn(usize) -> String) -> String {
     format!("{headers}{}b.index(0).store(gl.zeros([64, 64], gl.float16, REGISTERS))", "    ".repeat(count))
 }
 
-/// A buffer, and what fills it.
-pub(in crate::ide) fn tilelang() -> Vec<Construct> {
-    Vec::new()
+/// Of TileLang.
+pub(super) fn tilelang() -> Vec<Construct> {
+    let construct = |name, arranged, text| Construct { name, arranged, text };
+    vec![
+        construct("buffers of TileLang", Beside, |n| {
+            tilelang_kernel(&lines(n, |i| {
+                format!(
+                    "b{i} = T.alloc_shared((64, 64), \"float16\")\nT.copy(X[0, {i} * 64], b{i})\nT.copy(b{i}, Y[0, {i} * 64])"
+                )
+            }))
+        }),
+        construct("pipelined loops of TileLang", Beside, |n| {
+            tilelang_kernel(&lines(n, |i| {
+                format!(
+                    "b{i} = T.alloc_shared((64, 64), \"float16\")\nfor k{i} in T.Pipelined(8, num_stages=2):\n    T.copy(X[0, k{i} * 64], b{i})\n    \
+                     T.copy(b{i}, Y[0, k{i} * 64])"
+                )
+            }))
+        }),
+        construct("branches of TileLang", Beside, |n| {
+            tilelang_kernel(&lines(n, |i| {
+                format!("if bx > {i}:\n    T.copy(X[0, {i}], tile)\nelse:\n    T.copy(tile, Y[0, {i}])")
+            }))
+        }),
+        construct("serial loops of TileLang", Within, |n| {
+            let headers: String = (0..n).map(|i| format!("{}for i{i} in T.serial(n):\n", "    ".repeat(i))).collect();
+            tilelang_kernel(&format!("{headers}{}T.copy(X[0, 0], tile)", "    ".repeat(n)))
+        }),
+    ]
+}
+
+fn tilelang_kernel(body: &str) -> String {
+    let body: String = body.lines().map(|line| format!("            {line}\n")).collect();
+    format!(
+        "import tilelang\nimport tilelang.language as T\n\n\n# tilefit: n=512\n@tilelang.jit\ndef made(n):\n    @T.prim_func\n    \
+         def kernel(X: T.Tensor((n, n), \"float16\"), Y: T.Tensor((n, n), \"float16\")):\n        with T.Kernel(8, threads=128) as bx:\n            \
+         tile = T.alloc_shared((64, 64), \"float16\")\n{body}\n    return kernel\n"
+    )
 }

@@ -349,6 +349,11 @@ impl KernelView for View<'_> {
                 all.extend(exceeds.into_iter().filter(|it| it.code != Code::MayNotFit || traced.is_device_told()));
                 all.extend(possible::too_wide(context, placed, self.0));
             }
+            // What is not followed of a kernel that is refused is said by the refusal, and else once.
+            db::Dialect::TileLang => {
+                all.extend(unknown.take(usize::from(traced.refusal().is_none())));
+                all.extend(exceeds);
+            }
             _ => all.extend(unknown.chain(exceeds)),
         }
         all.extend(comments::diagnostics(context, placed));

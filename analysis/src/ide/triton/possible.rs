@@ -49,7 +49,7 @@ pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_
 /// What is assumed of a kernel and not tried in each of the ways.
 fn assumed_by(kernel: &InForce<'_>, estimate: &Estimate) -> Vec<Assumed> {
     let is_tried = |it: &Assumed, (way, _): &(Scenario, MemoryUsage)| match it {
-        Assumed::Device(..) | Assumed::Compiler(_) | Assumed::Launch(_) => false,
+        Assumed::Device(..) | Assumed::Compiler(_) | Assumed::Large(_) | Assumed::Launch(_) => false,
         Assumed::Warps(_) => way.num_warps.is_some(),
         Assumed::Stages(_) => way.num_stages.is_some(),
         Assumed::Number(name, _) | Assumed::Elements(name, _) => way.values.contains_key(name),
