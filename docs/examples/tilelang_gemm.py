@@ -1,4 +1,4 @@
-"""A matrix product in TileLang. The result goes through shared memory on its way out."""
+"""A matrix product in TileLang. The result goes through shared memory before it is stored."""
 
 import tilelang
 import tilelang.language as T
