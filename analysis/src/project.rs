@@ -188,7 +188,7 @@ pub const SEVERITIES: [&str; 5] = ["error", "warning", "info", "hint", "off"];
 pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "target",
-        about: "The device to plan for: the NPU for PyPTO kernels, or the GPU for TLX, Gluon and Triton kernels that do not name one.",
+        about: "The device to plan for: the NPU for PyPTO kernels, or the GPU for TLX, Gluon, Triton and TileLang kernels that do not name one.",
         shape: Shape::OneOf(&[
             ("ascend910b", "Ascend 910B: 184 KiB of Vec, 512 KiB of Mat, 128 KiB of Acc"),
             ("ascend950", "Ascend 950: 240 KiB of Vec, 512 KiB of Mat, 256 KiB of Acc"),
@@ -381,7 +381,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "tlx.arch",
-        about: "The GPU for TLX, Gluon and Triton kernels that do not name one. `target` sets the same.",
+        about: "The GPU for TLX, Gluon, Triton and TileLang kernels that do not name one. `target` sets the same.",
         shape: Shape::Arch,
         takes: "a GPU architecture, such as \"sm_100\" or \"gfx950\"",
         set: |config, value| {

@@ -48,6 +48,7 @@ fn examples_say_what_they_promise() {
         project exact sequential: Acc 8192, Left 8192, Mat 147456, Right 65536
         rmsnorm exact sequential: Vec 135232
         Softmax.softmax exact sequential: Vec 65664
+        matmul exact tilelang 0.1.15: smem 98304
         attention bounded compiler: smem 196712–196912, tmem 512
         product bounded compiler: smem 262216–262304
             line 14 capacity-exceeded: the kernel needs 262216–262304 bytes of shared memory, at least 29768 too many; sm_90 has 232448 per block

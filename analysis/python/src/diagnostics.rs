@@ -73,7 +73,7 @@ codes! {
     UnknownName "unknown-name" Warning "a kernel uses an undefined name";
     SyntaxError "syntax-error" Warning "a statement of a kernel does not parse";
     UnknownDtype "unknown-dtype" Error "no such element type";
-    LostStatement "lost-statement" Warning "a statement of a kernel stands where Python forgets it";
+    LostStatement "lost-statement" Warning "a statement of a kernel is in a plain function, and Python drops it";
     ShapeNotConstant "shape-not-constant" Error "a tile's shape must be constant";
     InvalidOperand "invalid-operand" Error "an operation does not take this operand";
     StaticAssert "static-assert" Error "a `static_assert` fails, so the compiler refuses the kernel";

@@ -21,7 +21,7 @@ pub(crate) struct Events<'p> {
     pub planned: Vec<(usize, Origin, BTreeMap<BufferId, u64>)>,
     /// Loops that the planner refuses.
     pub refused: Vec<(Origin, Unplannable)>,
-    /// Rounds in front of a loop and behind it are so many that some are left out.
+    /// Rounds before a loop and after it are so many that some are left out.
     pub has_more_rounds: bool,
     /// Whether statements of a pipelined loop touch the same part of a buffer is not known.
     pub has_parts: bool,
@@ -180,7 +180,7 @@ impl<'p> Planning<'_, 'p> {
         }
     }
 
-    /// The rounds in front of the loop, in which not all statements run yet, the loop, and the rounds behind it.
+    /// The rounds before the loop, in which not all statements run yet, the loop, and the rounds after it.
     fn rounds(&mut self, repeat: &Repeat<'p>, pipeline: &Pipeline<'p>) -> Steps<'p> {
         let extent = repeat.of.extent.known();
         let depth = self.depth(pipeline);

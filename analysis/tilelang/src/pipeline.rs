@@ -112,7 +112,7 @@ fn is_copy(launch: &Launch, step: &Step) -> bool {
     fills_shared
 }
 
-/// Marks the statements in front of a copy that write what copies read. What a copy fills counts, too: it may fill a part of it.
+/// Marks the statements before a copy that write what copies read. What a copy fills counts, too: it may fill a part of it.
 fn mark_producers(body: &Steps, planned: &mut [Planned]) {
     let Some(last_copy) = planned.iter().rposition(|planned| planned.is_copy) else { return };
     let copies = body.iter().zip(planned.iter()).filter(|(_, planned)| planned.is_copy);

@@ -253,7 +253,7 @@ fn is_plain_copy(launch: &Launch, step: &Step, target: Target) -> bool {
     }
 }
 
-/// In front of which consumer the first one waits for a load, and behind which one its buffer is free again.
+/// Before which consumer the first one waits for a load, and after which one its buffer is free again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Wait {
     before: usize,
@@ -282,7 +282,7 @@ fn are_merged(waits: &[Wait], are_all_bulk: bool) -> bool {
     waits.len() > 1 && are_all_bulk && waits.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// Consumers in front of a wait that the producer can do as well: they copy, too.
+/// Consumers before a wait that the producer can do as well: they copy, too.
 fn moved_to_producer(launch: &Launch, target: Target, waits: &[Wait], consumers: &Steps) -> BTreeSet<usize> {
     let mut moved = BTreeSet::new();
     let mut from = 0;

@@ -55,7 +55,7 @@ pub const WORDS: [Word; 174] = [
     function(
         "T.async_copy",
         &["src", "dst", "*", "coalesced_width=None", "annotations=None", "loop_layout=None"],
-        "A copy that the author waits for.",
+        "A copy that the kernel waits for by itself.",
     ),
     function(
         "T.tma_copy",
@@ -69,7 +69,7 @@ pub const WORDS: [Word; 174] = [
             "eviction_policy=None",
             "annotations=None",
         ],
-        "A copy by the Tensor Memory Accelerator, with a barrier of the author.",
+        "A copy by the Tensor Memory Accelerator, with a barrier of the kernel's own.",
     ),
     function(
         "T.copy_cluster",
@@ -147,7 +147,7 @@ pub const WORDS: [Word; 174] = [
             "clear_accum=False",
             "annotations=None",
         ],
-        "A product of Hopper that the author waits for.",
+        "A product of Hopper that the kernel waits for by itself.",
     ),
     function(
         "T.tcgen05_gemm",
@@ -225,7 +225,7 @@ pub const WORDS: [Word; 174] = [
             "sf_b_granularity_k",
             "use_2cta=False",
         ],
-        "The same for Blackwell, which the author waits for.",
+        "The same for Blackwell, which the kernel waits for by itself.",
     ),
     function("T.fill", &["buffer", "value", "annotations=None"], "Sets all elements of a tile to a value."),
     function("T.clear", &["buffer", "annotations=None"], "Sets all elements of a tile to zero."),
@@ -419,7 +419,7 @@ pub const WORDS: [Word; 174] = [
         "Orders the blocks of the grid so that neighbours share more of the cache.",
     ),
     function("T.annotate_layout", &["layout_map"], "Says how buffers lie in memory."),
-    function("T.annotate_safe_value", &["safe_value_map"], "The value that is read outside of a tensor."),
+    function("T.annotate_safe_value", &["safe_value_map"], "The value that is read outside a tensor."),
     function("T.annotate_l2_hit_ratio", &["l2_hit_ratio_map"], "How much of a tensor should stay in the cache."),
     function("T.annotate_min_blocks_per_sm", &["n"], "How many blocks a multiprocessor should hold."),
     function("T.annotate_restrict_buffers", &["*buffers"], "Says that parameters do not overlap."),

@@ -68,7 +68,7 @@ pub fn of_mistake(mistake: &Mistake) -> Said {
         ),
         What::Variables { given, dimensions } => (
             Code::Rejected,
-            format!("`T.Kernel` has {dimensions} dimension{}, and {given} {} behind `as`", plural(*dimensions, "", "s"), plural(*given, "name stands", "names stand")),
+            format!("`T.Kernel` has {dimensions} dimension{}, and {given} {} after `as`", plural(*dimensions, "", "s"), plural(*given, "name is", "names are")),
         ),
         What::NotReturned { kernel } => {
             let kernel = kernel.as_deref().map_or_else(|| "its kernel".to_owned(), |kernel| format!("`{kernel}`"));
@@ -76,7 +76,7 @@ pub fn of_mistake(mistake: &Mistake) -> Said {
         }
         What::Lost => (
             Code::LostStatement,
-            "this statement of the kernel stands in a plain function of Python, which forgets it: nothing happens. `@T.macro` above the function keeps it"
+            "this statement of the kernel is in a plain function, and Python drops it: nothing happens. Put `@T.macro` above the function"
                 .to_owned(),
         ),
         What::Assertion => (Code::Rejected, "an `assert` fails with these values".to_owned()),

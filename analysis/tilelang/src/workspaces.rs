@@ -1,5 +1,5 @@
 //! Scratch that reductions need whose threads are more than a warp
-//! (docs/reference/tilelang.md, "8. What the author did not write, in `shared.dyn`").
+//! (docs/reference/tilelang.md, "8. What the source does not show, in `shared.dyn`").
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

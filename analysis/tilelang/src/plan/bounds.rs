@@ -46,7 +46,7 @@ fn sum(sizes: impl Iterator<Item = Option<u64>>) -> Option<u64> {
     sizes.map(|size| size?.checked_next_multiple_of(LEAST)).try_fold(0_u64, |sum, size| sum.checked_add(size?))
 }
 
-/// A size with the gap that alignment may leave in front of it.
+/// A size with the gap that alignment may leave before it.
 fn with_gap(size: u64, alignment: u64) -> u64 {
     size.saturating_add(alignment.saturating_sub(LEAST))
 }

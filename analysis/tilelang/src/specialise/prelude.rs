@@ -15,7 +15,7 @@ pub(super) struct Divided<'p> {
     pub computing: Rc<Step<'p>>,
 }
 
-/// The statements in front of a loop, through every `if` around it; `None` where another loop is around it.
+/// The statements before a loop, through every `if` around it; `None` where another loop is around it.
 pub(super) fn in_front_of<'p>(steps: &[Rc<Step<'p>>], number: usize) -> Option<Steps<'p>> {
     for (i, step) in steps.iter().enumerate() {
         let inside = match &step.form {
@@ -82,7 +82,7 @@ impl Needed {
         }
     }
 
-    /// Goes back over a statement in front of the loop.
+    /// Goes back over a statement before the loop.
     fn go_back(&mut self, registers: &Registers) {
         let needs = |needed: &BTreeSet<BufferId>| !needed.is_disjoint(&registers.set);
         let (producer, consumer) = (needs(&self.by_producer), needs(&self.by_consumer));
@@ -117,9 +117,9 @@ struct Putting<'l, 'p> {
     launch: &'l Launch,
     number: usize,
     needed: Needed,
-    /// In front of the producer's loop.
+    /// Before the producer's loop.
     first: Steps<'p>,
-    /// In front of the consumer's.
+    /// Before the consumer's.
     then: Steps<'p>,
 }
 

@@ -100,7 +100,7 @@ impl Tracer<'_> {
                 self.not_followed(reason, args)
             }
             Value::Object(name, touches) => Value::Object(name.clone(), touches.clone()),
-            _ => unknown("calls a value that is no function"),
+            _ => unknown("calls a value that is not a function"),
         }
     }
 

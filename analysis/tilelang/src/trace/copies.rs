@@ -57,7 +57,7 @@ impl Tracer<'_> {
     pub(super) fn no_operand(&mut self, function: &str, value: Option<&Value>) {
         let reason = match value {
             Some(Value::Unknown(it)) => it.reason.clone(),
-            _ => Reason::new("what it is given is no buffer"),
+            _ => Reason::new("its argument is not a buffer"),
         };
         self.note(reason.of(&format!("`T.{function}`")));
     }

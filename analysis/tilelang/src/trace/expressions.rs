@@ -163,7 +163,7 @@ impl Tracer<'_> {
                         }
                     }
                     Value::Unknown(it) => return Value::Unknown(it),
-                    _ => return unknown("unpacks a value that is no dictionary"),
+                    _ => return unknown("unpacks a value that is not a dictionary"),
                 }
                 continue;
             }
@@ -369,7 +369,7 @@ impl Tracer<'_> {
                 let index = self.value(frame, index);
                 self.indexed_library(frame, expr, &path, &index)
             }
-            Value::Tensor(_) => unknown("an element of a tensor that is no parameter"),
+            Value::Tensor(_) => unknown("an element of a tensor that is not a parameter"),
             Value::Dict(pairs) => {
                 let key = self.value(frame, index);
                 super::python::entry(&pairs.items, &key)

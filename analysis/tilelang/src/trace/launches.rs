@@ -151,7 +151,7 @@ impl Tracer<'_> {
 
     pub(super) fn reshaped(&mut self, frame: FrameId, expr: ExprId, args: &Args) -> Value {
         let Some(Value::Buffer(view)) = args.get(0, "src").cloned() else {
-            return unknown("another shape of a value that is no buffer");
+            return unknown("another shape of a value that is not a buffer");
         };
         let shape = match args.get(1, "shape") {
             Some(Value::None) | None => view.shape.to_vec(),
@@ -211,7 +211,7 @@ impl Tracer<'_> {
 
     pub(super) fn allocation(&mut self, frame: FrameId, expr: ExprId, name: &str, args: &Args) -> Value {
         if !self.out.is_open() {
-            return unknown(format!("`T.{name}` outside of a kernel"));
+            return unknown(format!("`T.{name}` outside a kernel"));
         }
         if let Some(reason) = &args.open {
             self.note(reason.clone().of("a buffer"));
@@ -279,7 +279,7 @@ impl Tracer<'_> {
         }
         let extents = shape.iter().map(Size::extent).collect();
         let buffer = Buffer { name: "".into(), scope, dtype: dtype.clone(), shape: extents, is_swizzled: false, at };
-        let Some(id) = self.out.add(buffer) else { return unknown("a buffer outside of a kernel") };
+        let Some(id) = self.out.add(buffer) else { return unknown("a buffer outside a kernel") };
         let is_variable = name == "alloc_var" && scope == Scope::Local;
         let view = View { id, scope, dtype, shape: shape.into(), is_variable, is_alias: false };
         if name == "alloc_var" {
@@ -348,7 +348,7 @@ impl Tracer<'_> {
     }
 
     pub(super) fn launch_extent(&mut self, name: &str, args: &Args) -> Value {
-        let Some(spec) = self.out.spec() else { return unknown(format!("`T.{name}` outside of a launch")) };
+        let Some(spec) = self.out.spec() else { return unknown(format!("`T.{name}` outside a launch")) };
         let of = |dim: usize| match name.contains("block") {
             true => spec.block_extents.get(dim).cloned().unwrap_or(Value::Int(1)),
             false => match &spec.threads {
@@ -390,7 +390,7 @@ impl Tracer<'_> {
         let source = args.get(0, names[0]).and_then(|value| self.operand(value));
         let target = args.get(1, names[1]).and_then(|value| self.operand(value));
         let (Some(source), Some(target)) = (source, target) else {
-            self.note(Reason::new(format!("`T.{name}` of what is no buffer")));
+            self.note(Reason::new(format!("the argument of `T.{name}` is not a buffer")));
             return Value::None;
         };
         let region = |operand: &super::copies::Operand| Region {

@@ -164,7 +164,7 @@ impl Tracer<'_> {
                     let at = self.at(frame, expr);
                     let nearest = dtypes::nearest(name);
                     self.mistake(at, What::Dtype { name: name.to_string(), nearest });
-                    Err(Reason::new(format!("`{name}` is no element type")))
+                    Err(Reason::new(format!("`{name}` is not an element type")))
                 }
             },
             Value::Library(path) => match &**path {

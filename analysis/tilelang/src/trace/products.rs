@@ -94,7 +94,7 @@ impl Tracer<'_> {
             Some(value) => {
                 let reason = match value {
                     Value::Unknown(it) => it.reason.clone(),
-                    _ => Reason::new("a value that is no policy"),
+                    _ => Reason::new("a value that is not a policy"),
                 };
                 self.note(reason.of("how warps share a product"));
                 WarpPolicy::Square

@@ -114,7 +114,7 @@ impl Tracer<'_> {
                     let path = super::library::normal(&format!("{module}.{}", imported.name));
                     let value = match level {
                         0 => self.of_library(&path),
-                        _ => unknown(format!("`{}` is imported inside of a function", imported.name)),
+                        _ => unknown(format!("`{}` is imported inside a function", imported.name)),
                     };
                     self.set(frame, imported.bound(), value);
                 }
