@@ -18,7 +18,7 @@ use tilefit_python::torch::{Known, Tensor};
 use tilefit_python::work::{self, Limits, within};
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt};
-use tilefit_tilelang::plan::{Occupant, Placed, Plan, Total, plan};
+use tilefit_tilelang::plan::{Occupant, Placed, Plan, plan};
 use tilefit_tilelang::program::{BufferId, Launch, Scope as Memories};
 use tilefit_tilelang::target::Target;
 use tilefit_tilelang::trace::{self, Environment, Home, Traced};
@@ -168,7 +168,7 @@ impl Followed {
                 let all = arguments.clone().into_iter().chain(given).collect();
                 Followed::with(ast, around, &all, arch)
             });
-            if one.traced.needed.is_empty() && one.plans.iter().map(placement).ne(other.plans.iter().map(placement)) {
+            if one.traced.needed.is_empty() && !are_alike(&one.plans, &other.plans) {
                 return None;
             }
             sized = Some(one);
@@ -177,9 +177,11 @@ impl Followed {
     }
 }
 
-/// What a plan says of memory.
-fn placement(plan: &Plan) -> (Total, Vec<(Occupant, Option<u64>, Option<u64>)>) {
-    (plan.total, plan.placed.iter().map(|it| (it.what, it.bytes, it.offset)).collect())
+/// Whether plans say the same of memory.
+fn are_alike(plans: &[Plan], others: &[Plan]) -> bool {
+    let placed = |plan: &Plan| plan.placed.iter().map(|it| (it.what, it.bytes, it.offset)).collect::<Vec<_>>();
+    plans.len() == others.len()
+        && plans.iter().zip(others).all(|(one, other)| one.total == other.total && placed(one) == placed(other))
 }
 
 /// A value of the host as the front end takes it: tensors by their shapes, element types by the names that TileLang has for them.
