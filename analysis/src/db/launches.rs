@@ -24,7 +24,7 @@ use super::modules::{imported_from, module_called};
 use super::program::depends_on_device;
 use super::reexports::imports;
 use super::statements::statements_of;
-use super::tilelang::is_factory;
+use super::tilelang_names::is_factory;
 use super::{Name, SourceFile, Unit, syntax, tables, units};
 
 /// A launch of a function.
