@@ -21,6 +21,7 @@ mod assumptions;
 mod calls;
 mod configurations;
 mod devices;
+mod dialect;
 mod dumps;
 mod factories;
 mod gpu;
@@ -61,6 +62,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod tilelang;
+mod tilelang_names;
 mod tlx;
 mod triton;
 mod tuned;
@@ -70,6 +72,7 @@ pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
 pub(crate) use configurations::{
     Configuration, Configurations, configuration_list, configurations_of, rows_of_list, written_configurations,
 };
+pub(crate) use dialect::Dialect;
 pub(crate) use dumps::{Dumped, dumped};
 pub(crate) use gpu::TracedKernel;
 pub(crate) use kinds::{host_functions, is_kernel};
@@ -90,11 +93,10 @@ pub(crate) use scenario_tables::{ScenarioRow, ScenarioTable, triton_assumed, tri
 pub(crate) use scope::value;
 pub(crate) use shapes::given as given_shapes;
 pub(crate) use shared_plans::SharedPlans;
-pub(crate) use tilelang::{is_tilelang_decorator, tilelang_name};
+pub(crate) use tilelang_names::{is_tilelang_decorator, tilelang_name};
 pub(crate) use tlx::{TlxPart, is_tlx_decorator, module_constant, tlx_name};
 pub(crate) use triton::{
-    Dialect, TritonKernel, gluon_name, is_gluon_decorator, is_triton_decorator, triton_dialect, triton_kernel,
-    triton_name,
+    TritonKernel, gluon_name, is_gluon_decorator, is_triton_decorator, triton_dialect, triton_kernel, triton_name,
 };
 
 #[salsa::db]

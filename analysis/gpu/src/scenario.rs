@@ -760,7 +760,7 @@ pub fn tuning(
                     config => of_configuration(config, i + 1, count)?,
                 };
                 // What a configuration says of an option goes over what it says of a parameter.
-                for option in OPTIONS {
+                for option in OPTIONS.into_iter().filter(|_| !tuner.takes_dictionaries) {
                     scenario.values.remove(option);
                 }
                 Some(scenario.with_options_as_values(function, kernel))

@@ -21,12 +21,12 @@ use tilefit_python::finding::{Example, Finding, Note, Origin, Reason};
 use tilefit_python::work::{self, Limits, remembered, within};
 
 use super::devices::device_of_others;
+use super::dialect::Dialect;
 use super::reexports::imports;
 use super::scenarios::{has_defaults, launch_values, may_be_given_more};
 use super::scope::UnitScope;
 use super::surroundings::{Meant, Surroundings};
 use super::tlx::TlxPart;
-use super::triton::Dialect;
 use super::{Unit, config, names, syntax};
 
 /// The result of following a kernel.

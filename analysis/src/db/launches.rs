@@ -24,7 +24,7 @@ use super::modules::{imported_from, module_called};
 use super::program::depends_on_device;
 use super::reexports::imports;
 use super::statements::statements_of;
-use super::tilelang::is_factory;
+use super::tilelang_names::is_factory;
 use super::{Name, SourceFile, Unit, syntax, tables, units};
 
 /// A launch of a function.
@@ -371,7 +371,7 @@ impl Launches {
 }
 
 /// Methods of a function of `@tilelang.jit` that make the kernel for arguments.
-const METHODS_OF_FACTORIES: [&str; 4] = ["compile", "get_tir", "get_kernel_source", "par_compile"];
+const METHODS_OF_FACTORIES: [&str; 3] = ["compile", "get_tir", "get_kernel_source"];
 
 /// Whether a compiler of kernels compiles a function.
 fn is_compiled<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {

@@ -8,7 +8,7 @@ use tilefit_python::eval::{Argument, Constant};
 use tilefit_python::torch;
 
 use super::reexports::imports;
-use super::{SourceFile, tilelang, tuned};
+use super::{SourceFile, tilelang_names, tuned};
 
 /// A name in a file.
 type Name = fn(&dyn salsa::Database, SourceFile, &[&str]) -> Option<Constant>;
@@ -26,7 +26,7 @@ struct Library {
 const LIBRARIES: [Library; 5] = [
     Library { name: triton_name, call: triton_call, on_the_host_only: false },
     Library { name: tlx_name, call: tlx_call, on_the_host_only: false },
-    Library { name: tilelang::name, call: tilelang::call, on_the_host_only: false },
+    Library { name: tilelang_names::name, call: tilelang_names::call, on_the_host_only: false },
     Library {
         name: |_, _, path| lower::constants::name(path),
         call: |_, _, path, arguments| lower::constants::call(path, arguments),

@@ -9,6 +9,7 @@ use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::Constant;
 use tilefit_python::finding::{Example, Reason};
 
+use super::dialect::Dialect;
 use super::gpu::TracedKernel;
 use super::possible::{self, estimate};
 use super::reexports::imports;
@@ -16,7 +17,7 @@ use super::scenarios::{launch_values, scenarios};
 use super::scope::UnitScope;
 use super::tlx::TlxPart;
 use super::triton::{
-    Dialect, Elements, asked_by, asked_by_any, asked_for, elements_of, is_refused_for_elements, laid_out, triton_kernel,
+    Elements, asked_by, asked_by_any, asked_for, elements_of, is_refused_for_elements, laid_out, triton_kernel,
 };
 use super::{Unit, syntax};
 

@@ -11,14 +11,13 @@ use tilefit_python::eval::{Constant, OneOf};
 use tilefit_python::finding::{Example, Reason};
 use tilefit_python::work::Limits;
 
+use super::dialect::Dialect;
 use super::gpu::TracedKernel;
 use super::memory_usage::{Estimate, MemoryUsage, Verdict};
 use super::reexports::imports;
 use super::scenarios::scenarios;
 use super::scope::UnitScope;
-use super::triton::{
-    Dialect, Elements, elements_of, is_refused_for_elements, laid_out, laid_out_within, triton_kernel, usage,
-};
+use super::triton::{Elements, elements_of, is_refused_for_elements, laid_out, laid_out_within, triton_kernel, usage};
 use super::{Unit, config, syntax};
 
 /// Steps that the ways of all scenarios of a kernel may take together, on one device: about a twentieth of a second.

@@ -13,15 +13,17 @@ use tilefit_python::finding::Example;
 
 use crate::confirm::{Asked, Question};
 
+use super::dialect::Dialect;
 use super::gpu::TracedKernel;
 use super::needed::{constexprs_without_values, in_order, triton_needed};
 use super::recorded::{Recorded, recorded, recorded_of};
 use super::reexports::imports;
 use super::scenarios::{launch_values, scenarios};
 use super::scope::UnitScope;
-use super::tilelang::{self, is_factory};
+use super::tilelang;
+use super::tilelang_names::is_factory;
 use super::tlx::TlxPart;
-use super::triton::{Dialect, TritonKernel, elements_of, laid_out, triton_kernel};
+use super::triton::{TritonKernel, elements_of, laid_out, triton_kernel};
 use super::{Unit, syntax};
 
 /// What an argument of which nothing is said is taken for: most numbers that kernels are given fit into it.

@@ -22,7 +22,7 @@ use super::lists::Lists;
 use super::recorded::{Recorded, recorded};
 use super::reexports::imports;
 use super::scope::UnitScope;
-use super::tilelang::is_factory;
+use super::tilelang_names::is_factory;
 use super::{Name, SourceFile, Unit, config, syntax, units};
 
 /// The texts of the scenario comments of a unit. Other comments change nothing here.

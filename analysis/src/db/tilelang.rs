@@ -1,4 +1,4 @@
-//! Kernels of TileLang in the database: which functions are kernels, and their memory as that of any kernel of a GPU.
+//! Kernels of TileLang in the database: their memory as that of any kernel of a GPU.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,12 +12,11 @@ use tilefit_gpu::liveness::LiveRange;
 use tilefit_gpu::plan::{self as gpu_plan, MemoryPlan, Planned};
 use tilefit_gpu::program::{self as gpu_program, Bytes, Memory, Program, Scratch, ScratchId, Site, Use};
 use tilefit_gpu::scenario::{self, Scenario};
-use tilefit_python::eval::{Argument, Constant, Imports};
+use tilefit_python::eval::Constant;
 use tilefit_python::finding::{Example, Finding, Node, Note, Origin, Reason};
 use tilefit_python::torch::{Known, Tensor};
 use tilefit_python::work::{self, Limits, within};
-use tilefit_syntax::BlockKind;
-use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt};
+use tilefit_syntax::ast::{Ast, ExprId, Stmt};
 use tilefit_tilelang::plan::{Occupant, Placed, Plan, plan};
 use tilefit_tilelang::program::{BufferId, Launch, Scope as Memories};
 use tilefit_tilelang::target::Target;
@@ -26,60 +25,10 @@ use tilefit_tilelang::{dtypes, words};
 
 use super::devices::device_of_others;
 use super::gpu::TracedKernel;
-use super::reexports::{has_unknown_star, imports};
+use super::reexports::has_unknown_star;
 use super::surroundings::{Meant, Surroundings};
-use super::{SourceFile, Unit, syntax};
-
-/// What begins a launch.
-const LAUNCHES: [&str; 2] = ["Kernel", "ClusterKernel"];
-
-/// Whether a function makes kernels of TileLang: one that launches, or that holds a primitive function.
-#[salsa::tracked(returns(copy))]
-pub(super) fn is_factory<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
-    let text = &unit.source(db).text;
-    // The look at the text keeps all others from being parsed.
-    if unit.key(db).kind != BlockKind::Function || !text.contains("Kernel") {
-        return false;
-    }
-    let imports = imports(db, unit.file(db));
-    if !imports.modules().any(|module| module == "tilelang" || module.starts_with("tilelang.")) {
-        return false;
-    }
-    let ast = syntax(db, unit);
-    let Some(function) = scenario::function(ast) else { return false };
-    let is_macro = function.decorators.iter().any(|&it| name_of(ast, imports, it).as_deref() == Some("macro"));
-    !is_macro && ast.exprs().any(|(expr, _)| name_of(ast, imports, expr).is_some_and(|name| LAUNCHES.contains(&&*name)))
-}
-
-/// The path of a name in TileLang's language, called or not.
-fn name_of(ast: &Ast, imports: &Imports, expr: ExprId) -> Option<String> {
-    let func = match ast.expr(expr) {
-        Expr::Call { func, .. } => *func,
-        _ => expr,
-    };
-    let path = full_path(imports, &ast.dotted(func)?)?;
-    path.strip_prefix("tilelang.language.").map(str::to_owned)
-}
-
-/// A dotted name under the names of the modules that it is imported from.
-fn full_path(imports: &Imports, path: &[&str]) -> Option<String> {
-    let (first, rest) = path.split_first()?;
-    let module = imports.module_of(first)?;
-    Some(rest.iter().fold(module.to_owned(), |path, part| format!("{path}.{part}")))
-}
-
-/// Whether a decorator makes a kernel of TileLang of a function.
-pub(crate) fn is_tilelang_decorator(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> bool {
-    let path = full_path(imports(db, file), path);
-    matches!(path.as_deref(), Some("tilelang.jit" | "tilelang.language.prim_func"))
-}
-
-/// A dotted name of TileLang's under the usual name of its module: `T.copy`.
-pub(crate) fn tilelang_name(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> Option<String> {
-    let path = full_path(imports(db, file), path)?;
-    let member = path.strip_prefix("tilelang.language")?;
-    (member.is_empty() || member.starts_with('.')).then(|| format!("T{member}"))
-}
+use super::tilelang_names::full_path;
+use super::{Unit, syntax};
 
 /// The kernel that a unit is under a scenario.
 pub(super) fn traced<'db>(
@@ -232,30 +181,6 @@ fn in_tvm(name: &str) -> &str {
         ("int1", "bool"),
     ];
     FLOATS.iter().find(|(triton, _)| *triton == name).map_or(name, |(_, tvm)| tvm)
-}
-
-/// The value of a name in host code: an element type.
-pub(super) fn name(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> Option<Constant> {
-    let path = full_path(imports(db, file), path)?;
-    let name = path.strip_prefix("tilelang.language.")?;
-    dtypes::parse(name).map(|dtype| Constant::Member(format!("T.{}", dtype.name)))
-}
-
-/// What a function gives in host code.
-pub(super) fn call(
-    db: &dyn salsa::Database,
-    file: SourceFile,
-    path: &[&str],
-    arguments: &dyn Fn() -> Vec<Argument>,
-) -> Option<Constant> {
-    let path = full_path(imports(db, file), path)?;
-    let ("tilelang.cdiv" | "tilelang.language.ceildiv") = path.as_str() else { return None };
-    match arguments().as_slice() {
-        [Argument { value: Constant::Int(number), .. }, Argument { value: Constant::Int(by), .. }] if *by > 0 => {
-            Some(Constant::Int(number.checked_add(by - 1)?.div_euclid(*by)))
-        }
-        _ => None,
-    }
 }
 
 fn target(arch: Arch) -> Target {

@@ -13,11 +13,12 @@ use tilefit_gpu::language::{self, Dtype};
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_gpu::tlx::language::has_tlx;
 use tilefit_gpu::tlx::mentions_tlx;
-use tilefit_gpu::trace::{self, language_path};
+use tilefit_gpu::trace::language_path;
 use tilefit_python::finding::{Example, Finding, Note, Origin, Reason, Remedy};
 use tilefit_python::work::{self, Limits};
 
 use super::devices::device_of_others;
+use super::dialect::Dialect;
 use super::gpu::{TracedKernel, traced};
 use super::jit::{is_jit, jit_functions};
 use super::launches::launches_of;
@@ -26,33 +27,8 @@ use super::recorded::recorded;
 use super::reexports::imports;
 use super::scenarios::{callers, calls_in, device_of, launch_values, scenarios};
 use super::scope::UnitScope;
+use super::tilelang_names::is_factory;
 use super::{SourceFile, Unit, config, syntax, tilelang, tlx, units};
-
-/// In which of the languages of GPUs a kernel is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Dialect {
-    Triton,
-    Gluon,
-    Tlx,
-    TileLang,
-}
-
-impl Dialect {
-    /// How Triton's compiler follows it; `None`: another one does.
-    pub(super) fn traced_as(self) -> Option<trace::Dialect> {
-        match self {
-            Dialect::Triton => Some(trace::Dialect::Triton),
-            Dialect::Gluon => Some(trace::Dialect::Gluon),
-            Dialect::Tlx => Some(trace::Dialect::Tlx),
-            Dialect::TileLang => None,
-        }
-    }
-
-    /// Whether the compiler chooses the layouts of registers.
-    pub(super) fn leaves_layouts(self) -> bool {
-        self.traced_as().is_some_and(trace::Dialect::leaves_layouts)
-    }
-}
 
 /// A kernel under the scenario that is in force, and its memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -269,7 +245,7 @@ pub(super) fn asked_by(reason: &Reason) -> Option<(String, Example)> {
 #[salsa::tracked(returns(copy))]
 pub(crate) fn triton_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Dialect> {
     let file = unit.file(db);
-    if tilelang::is_factory(db, unit) {
+    if is_factory(db, unit) {
         return Some(Dialect::TileLang);
     }
     if unit.key(db).kind != BlockKind::Function || !is_jit(db, unit) {

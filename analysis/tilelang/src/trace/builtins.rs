@@ -7,8 +7,8 @@ use tilefit_python::work;
 use tilefit_syntax::ast::{BinaryOp, ExprId};
 
 use super::numbers::float;
-use super::python::{length_of_range, ordered, put, sorted, text};
-use super::value::{Args, FrameId, Value, not_known, unknown};
+use super::python::{ordered, put, sorted, text};
+use super::value::{Args, FrameId, Value, length_of_range, not_known, unknown};
 use super::{LONGEST, Tracer};
 
 impl Tracer<'_> {

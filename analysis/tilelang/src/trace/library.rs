@@ -271,9 +271,6 @@ impl Tracer<'_> {
             | "annotate_restrict_buffers"
             | "annotate_min_blocks_per_sm"
             | "annotate_compile_flags"
-            | "annotate_ws_pipeline_depth"
-            | "annotate_ws_schedule"
-            | "ws_op"
             | "import_source"
             | "sblock_attr"
             | "func_attr"
@@ -284,7 +281,15 @@ impl Tracer<'_> {
                 Value::None
             }
             "annotate_layout" => self.annotated_layout(args),
-            "ws" | "WarpSpecialize" => Value::Guard,
+            "annotate_ws_pipeline_depth" | "annotate_ws_schedule" | "ws_op" => {
+                self.note(Reason::new(format!("`T.{name}` says how warps share the work, which is not modelled")));
+                Value::None
+            }
+            "ws" | "WarpSpecialize" => {
+                self.options.is_warp_specialization_off = true;
+                self.note(Reason::new("`T.ws` gives warps roles, which is not modelled"));
+                Value::Guard
+            }
             "attr" => Value::Object("attr".into(), Rc::from([])),
             "evaluate" => {
                 let value = args.get(0, "value").cloned().unwrap_or(Value::None);

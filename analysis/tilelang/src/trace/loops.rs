@@ -148,7 +148,7 @@ impl Tracer<'_> {
             match &list {
                 Value::Loop(spec) => return self.loop_of_kernel(frame, target, &spec.clone(), body, stmt),
                 Value::Range(start, stop, step) => {
-                    let length = super::python::length_of_range(*start, *stop, *step);
+                    let length = value::length_of_range(*start, *stop, *step);
                     let spec = LoopSpec {
                         kind: LoopKind::Serial,
                         extents: vec![Size::number(i64::try_from(length).unwrap_or(i64::MAX))],

@@ -7,19 +7,10 @@ use tilefit_python::work;
 
 use super::LONGEST;
 use super::numbers::float;
-use super::value::{Args, Value, not_known, unknown};
+use super::value::{Args, Value, length_of_range, not_known, unknown};
 
 /// Values are not compared deeper than this.
 const DEEPEST_COMPARED: u32 = 8;
-
-pub(super) fn length_of_range(start: i64, stop: i64, step: i64) -> u64 {
-    let (distance, step) = match step {
-        0 => return 0,
-        step if step > 0 => (i128::from(stop) - i128::from(start), i128::from(step)),
-        step => (i128::from(start) - i128::from(stop), -i128::from(step)),
-    };
-    u64::try_from((distance.max(0) + step - 1) / step).unwrap_or(u64::MAX)
-}
 
 /// Whether two values are the same; `None` where that is not known.
 pub(super) fn equal(one: &Value, two: &Value) -> Option<bool> {

@@ -121,7 +121,7 @@ impl Value {
             Value::Str(text) => !text.is_empty(),
             Value::List(sequence) | Value::Tuple(sequence) => !sequence.items.is_empty(),
             Value::Dict(pairs) => !pairs.items.is_empty(),
-            Value::Range(start, stop, step) => super::python::length_of_range(*start, *stop, *step) != 0,
+            Value::Range(start, stop, step) => length_of_range(*start, *stop, *step) != 0,
             Value::Expr(_) | Value::Element(_) | Value::Region(_) | Value::Unknown(_) => return None,
             Value::Buffer(view) if view.scope == Scope::Local => return None,
             _ => true,
@@ -381,4 +381,13 @@ pub(super) struct TensorSpec {
     pub scope: Scope,
     /// `T.empty`
     pub is_output: bool,
+}
+
+pub(super) fn length_of_range(start: i64, stop: i64, step: i64) -> u64 {
+    let (distance, step) = match step {
+        0 => return 0,
+        step if step > 0 => (i128::from(stop) - i128::from(start), i128::from(step)),
+        step => (i128::from(start) - i128::from(stop), -i128::from(step)),
+    };
+    u64::try_from((distance.max(0) + step - 1) / step).unwrap_or(u64::MAX)
 }

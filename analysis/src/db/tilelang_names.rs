@@ -1,0 +1,85 @@
+//! Names of TileLang in a file: which functions make kernels, and the values that names and calls have in host code.
+
+use tilefit_gpu::scenario;
+use tilefit_python::eval::{Argument, Constant, Imports};
+use tilefit_syntax::BlockKind;
+use tilefit_syntax::ast::{Ast, Expr, ExprId};
+use tilefit_tilelang::dtypes;
+
+use super::reexports::imports;
+use super::{SourceFile, Unit, syntax};
+
+/// What begins a launch.
+const LAUNCHES: [&str; 2] = ["Kernel", "ClusterKernel"];
+
+/// Whether a function makes kernels of TileLang: one that launches, or that holds a primitive function.
+#[salsa::tracked(returns(copy))]
+pub(super) fn is_factory<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let text = &unit.source(db).text;
+    // The look at the text keeps all others from being parsed.
+    if unit.key(db).kind != BlockKind::Function || !text.contains("Kernel") {
+        return false;
+    }
+    let imports = imports(db, unit.file(db));
+    if !imports.modules().any(|module| module == "tilelang" || module.starts_with("tilelang.")) {
+        return false;
+    }
+    let ast = syntax(db, unit);
+    let Some(function) = scenario::function(ast) else { return false };
+    let is_macro = function.decorators.iter().any(|&it| name_of(ast, imports, it).as_deref() == Some("macro"));
+    !is_macro && ast.exprs().any(|(expr, _)| name_of(ast, imports, expr).is_some_and(|name| LAUNCHES.contains(&&*name)))
+}
+
+/// The path of a name in TileLang's language, called or not.
+fn name_of(ast: &Ast, imports: &Imports, expr: ExprId) -> Option<String> {
+    let func = match ast.expr(expr) {
+        Expr::Call { func, .. } => *func,
+        _ => expr,
+    };
+    let path = full_path(imports, &ast.dotted(func)?)?;
+    path.strip_prefix("tilelang.language.").map(str::to_owned)
+}
+
+/// A dotted name under the names of the modules that it is imported from.
+pub(super) fn full_path(imports: &Imports, path: &[&str]) -> Option<String> {
+    let (first, rest) = path.split_first()?;
+    let module = imports.module_of(first)?;
+    Some(rest.iter().fold(module.to_owned(), |path, part| format!("{path}.{part}")))
+}
+
+/// Whether a decorator makes a kernel of TileLang of a function.
+pub(crate) fn is_tilelang_decorator(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> bool {
+    let path = full_path(imports(db, file), path);
+    matches!(path.as_deref(), Some("tilelang.jit" | "tilelang.language.prim_func"))
+}
+
+/// A dotted name of TileLang's under the usual name of its module: `T.copy`.
+pub(crate) fn tilelang_name(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> Option<String> {
+    let path = full_path(imports(db, file), path)?;
+    let member = path.strip_prefix("tilelang.language")?;
+    (member.is_empty() || member.starts_with('.')).then(|| format!("T{member}"))
+}
+
+/// The value of a name in host code: an element type.
+pub(super) fn name(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> Option<Constant> {
+    let path = full_path(imports(db, file), path)?;
+    let name = path.strip_prefix("tilelang.language.")?;
+    dtypes::parse(name).map(|dtype| Constant::Member(format!("T.{}", dtype.name)))
+}
+
+/// What a function gives in host code.
+pub(super) fn call(
+    db: &dyn salsa::Database,
+    file: SourceFile,
+    path: &[&str],
+    arguments: &dyn Fn() -> Vec<Argument>,
+) -> Option<Constant> {
+    let path = full_path(imports(db, file), path)?;
+    let ("tilelang.cdiv" | "tilelang.language.ceildiv") = path.as_str() else { return None };
+    match arguments().as_slice() {
+        [Argument { value: Constant::Int(number), .. }, Argument { value: Constant::Int(by), .. }] if *by > 0 => {
+            Some(Constant::Int(number.checked_add(by - 1)?.div_euclid(*by)))
+        }
+        _ => None,
+    }
+}
