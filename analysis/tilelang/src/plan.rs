@@ -90,8 +90,8 @@ pub enum Occupant {
 pub fn plan(launch: &Launch, target: Target) -> Plan {
     let source = steps(launch);
     let lowered = Lowered::of(launch, &source, target);
-    let aligned = alignments(launch, &lowered.events.events, &lowered.loads(), target, launch.threads);
-    let scratch = workspaces(launch, &lowered.events.events, target, launch.threads);
+    let aligned = alignments(launch, &lowered.events.events, &lowered.loads(), target);
+    let scratch = workspaces(launch, &lowered.events.events, target);
     let lifetimes = lifetimes(launch, &lowered.events.events, target, &scratch);
     let mut placed = placed(launch, &lowered, &lifetimes, &aligned, &scratch);
     let mixed = mixed::mixed(launch, &source, &lowered, target);

@@ -48,15 +48,10 @@ struct Reduced {
     results: u64,
 }
 
-/// Those of all reductions. `threads`: of the block.
-pub(crate) fn workspaces(
-    launch: &Launch,
-    steps: &[Rc<Step>],
-    target: Target,
-    threads: Option<u64>,
-) -> BTreeMap<usize, Workspace> {
+/// Those of all reductions.
+pub(crate) fn workspaces(launch: &Launch, steps: &[Rc<Step>], target: Target) -> BTreeMap<usize, Workspace> {
     let ops: Vec<Numbered> = steps.iter().flat_map(|step| step.ops()).collect();
-    let layouts = Layouts::of(launch, &ops, target, threads);
+    let layouts = Layouts::of(launch, &ops, target);
     let mut found = BTreeMap::new();
     for numbered in &ops {
         let op = numbered.op;
@@ -65,12 +60,29 @@ pub(crate) fn workspaces(
             continue;
         };
         let bits = launch.buffer(result.buffer).dtype.bits;
-        let size = threads.unwrap_or(0).saturating_mul(bits).div_ceil(8);
+        // Of the branch that it stands in.
+        let threads = launch.threads_of(op);
+        let size = threads.or(launch.threads).unwrap_or(0).saturating_mul(bits).div_ceil(8);
         let reduced = threads.and_then(|threads| layouts.reduced(source, reduce.dim, threads));
         let need = reduced.map_or(Need::Unsure, |reduced| Need::Known(reduced.steps));
         found.insert(numbered.number, Workspace { size, need, results: reduced.map(|reduced| reduced.results) });
     }
     found
+}
+
+/// A left side of a product that is the result of another whose rows several warps share: the compiler finds no layout that suits both.
+pub(crate) fn disputed(launch: &Launch, steps: &[Rc<Step>], target: Target) -> Option<BufferId> {
+    let ops: Vec<Numbered> = steps.iter().flat_map(|step| step.ops()).collect();
+    let layouts = Layouts::of(launch, &ops, target);
+    let products = ops.iter().map(|numbered| numbered.op).filter(|op| matches!(op.kind, Kind::Gemm(_)));
+    let mut operands = products.filter_map(|op| op.reads.first()).map(|region| region.buffer);
+    operands.find(|&operand| {
+        let is_shared = |buffer: &BufferId| match layouts.accumulators.get(buffer) {
+            Some(warps) => warps.is_none_or(|warps| warps.n > 1),
+            None => false,
+        };
+        launch.buffer(operand).scope == Scope::Fragment && layouts.alike(operand).iter().any(is_shared)
+    })
 }
 
 /// What is reduced: in registers, if anything it reads is.
@@ -91,7 +103,7 @@ struct Layouts<'p> {
 }
 
 impl<'p> Layouts<'p> {
-    fn of(launch: &'p Launch, ops: &[Numbered<'p>], target: Target, threads: Option<u64>) -> Layouts<'p> {
+    fn of(launch: &'p Launch, ops: &[Numbered<'p>], target: Target) -> Layouts<'p> {
         let mut layouts = Layouts {
             launch,
             target,
@@ -103,6 +115,7 @@ impl<'p> Layouts<'p> {
             let Kind::Gemm(gemm) = &op.kind else { continue };
             layouts.operands.extend(op.reads.iter().take(2).map(|region| region.buffer));
             let Some(result) = op.writes.first() else { continue };
+            let threads = launch.threads_of(op);
             let instruction = instruction(launch, op, gemm, target, threads.unwrap_or(0));
             let shared_by = threads.and_then(|threads| warps(gemm, instruction, target, threads));
             let shared_by = shared_by.filter(|_| instruction != Instruction::TensorMemory);

@@ -96,10 +96,11 @@ fn visit<'s, 'p>(steps: &'s [std::rc::Rc<Step<'p>>], see: &mut impl FnMut(&'s St
 }
 
 fn products(launch: &Launch, source: &Steps, target: Target, found: &mut Vec<Finding>) {
-    let Some(threads) = launch.threads else { return };
     let mut of: BTreeMap<Origin, Finding> = BTreeMap::new();
     for numbered in source.iter().flat_map(|step| step.ops()) {
         let Kind::Gemm(gemm) = &numbered.op.kind else { continue };
+        // Those of the branch that it stands in.
+        let Some(threads) = launch.threads_of(numbered.op) else { continue };
         let instruction = instruction(launch, numbered.op, gemm, target, threads);
         let lanes = if matches!(target, Target::Amd { .. }) { 64 } else { 32 };
         if warps(gemm, instruction, target, threads).is_none() {
