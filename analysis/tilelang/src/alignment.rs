@@ -54,20 +54,14 @@ impl Alignments {
     }
 }
 
-/// `loads`: statements that have become bulk loads. `threads`: those that compute.
-pub(crate) fn alignments(
-    launch: &Launch,
-    steps: &[Rc<Step>],
-    loads: &BTreeSet<usize>,
-    target: Target,
-    threads: Option<u64>,
-) -> Alignments {
+/// `loads`: statements that have become bulk loads.
+pub(crate) fn alignments(launch: &Launch, steps: &[Rc<Step>], loads: &BTreeSet<usize>, target: Target) -> Alignments {
     let mut found = Alignments::default();
     if !target.has_bulk_copies() {
         return found;
     }
     let ops: Vec<_> = steps.iter().flat_map(|step| step.ops()).collect();
-    let operands = operands(launch, steps, target, threads, &mut found);
+    let operands = operands(launch, steps, target, &mut found);
     for numbered in &ops {
         let op = numbered.op;
         let is_load = loads.contains(&numbered.number) || op.kind == Kind::TmaCopy;
@@ -106,13 +100,13 @@ fn operands(
     launch: &Launch,
     steps: &[Rc<Step>],
     target: Target,
-    threads: Option<u64>,
     found: &mut Alignments,
 ) -> BTreeMap<BufferId, Option<u64>> {
     let mut operands = BTreeMap::new();
     for numbered in steps.iter().flat_map(|step| step.ops()) {
         let op = numbered.op;
         let Kind::Gemm(gemm) = &op.kind else { continue };
+        let threads = launch.threads_of(op);
         let count = threads.unwrap_or(0);
         let instruction = instruction(launch, op, gemm, target, count);
         let shared_by = warps(gemm, instruction, target, count);

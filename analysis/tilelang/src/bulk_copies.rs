@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::program::{Buffer, Extent, Kind, Launch, Op, Region, Scope};
+use crate::program::{Buffer, Dtype, Extent, Kind, Launch, Op, Region, Scope};
 use crate::steps::Numbered;
 use crate::target::Target;
 
@@ -51,10 +51,15 @@ fn bulk<'p>(launch: &Launch, transfer: Transfer<'p>, checks_rows: bool) -> Optio
     let is_between = tensor.scope == Scope::Global && matches!(tile.scope, Scope::Shared | Scope::StaticShared);
     let row = transfer.global.extents.as_ref()?.last()?;
     let is_possible = is_between
-        && tensor.dtype == tile.dtype
+        && (tensor.dtype == tile.dtype || is_unpacked(&tensor.dtype, &tile.dtype))
         && (!checks_rows || may_be_multiple(tensor, std::slice::from_ref(row)))
         && (1..tensor.shape.len()).all(|dim| may_be_multiple(tensor, &tensor.shape[dim..]));
     is_possible.then_some(transfer)
+}
+
+/// Elements of four bits, each in a byte of its own in shared memory.
+fn is_unpacked(tensor: &Dtype, tile: &Dtype) -> bool {
+    &*tensor.name == "float4_e2m1fn" && tile.name.contains("float4_e2m1_unpacked")
 }
 
 /// Whether so many elements may be a multiple of what the hardware moves: only a proof of the contrary forbids it.

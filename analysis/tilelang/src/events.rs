@@ -110,6 +110,16 @@ fn guard<'p>(step: &Step<'p>) -> Option<Option<&'p Branch>> {
     }
 }
 
+/// Statements of a pipelined loop that run together or not at all. What stands around them is no branch of the source.
+fn under_condition<'p>(repeat: &Repeat<'p>, steps: Steps<'p>) -> Option<Rc<Step<'p>>> {
+    if steps.is_empty() {
+        return None;
+    }
+    let guarded = Step::new(Form::If(Guard { of: None, then: steps, otherwise: Vec::new() }));
+    let around = Repeat { stages: 0, is_written: false, body: vec![guarded], ..repeat.clone() };
+    Some(Step::new(Form::Loop(around)))
+}
+
 struct Planning<'l, 'p> {
     launch: &'l Launch,
     target: Target,
@@ -130,6 +140,11 @@ impl<'p> Planning<'_, 'p> {
                 Form::Loop(repeat) => match self.pipeline(repeat) {
                     Some(pipeline) if !pipeline.is_plain() => {
                         planned.extend(self.rounds(repeat, &pipeline));
+                        continue;
+                    }
+                    // A loop of one round is what is in it.
+                    None if repeat.of.extent == Extent::Known(1) => {
+                        planned.extend(self.planned(&repeat.body));
                         continue;
                     }
                     // The planner does not look into what it has planned.
@@ -191,9 +206,19 @@ impl<'p> Planning<'_, 'p> {
                 pipeline.scheduled.iter().filter(|(_, stage)| is_in(*stage) && round < runs.saturating_add(*stage));
             running.map(|(step, _)| step.clone()).collect()
         };
+        // A round that may not run stands under a condition of its own, as one event.
+        let may_not_run = |round: u64| extent.is_none() && round >= repeat.of.least;
         let mut steps: Steps = Vec::new();
         for round in 0..depth {
-            steps.extend(in_round(round, &|stage| stage <= round));
+            if !may_not_run(round) {
+                steps.extend(in_round(round, &|stage| stage <= round));
+                continue;
+            }
+            // Those of one stage that stand together are under one condition.
+            for together in pipeline.scheduled.chunk_by(|one, next| one.1 == next.1) {
+                let running = together.iter().filter(|(_, stage)| *stage <= round).map(|(step, _)| step.clone());
+                steps.extend(under_condition(repeat, running.collect()));
+            }
         }
         let body = || pipeline.scheduled.iter().map(|(step, _)| step.clone()).collect::<Steps>();
         match runs.saturating_sub(pipeline.depth()) {
@@ -205,6 +230,12 @@ impl<'p> Planning<'_, 'p> {
                 body: body(),
                 ..repeat.clone()
             }))),
+        }
+        if may_not_run(depth.saturating_sub(1)) {
+            // Those behind the loop are a loop, too.
+            let behind = (0..depth).flat_map(|round| in_round(0, &|stage| stage > round)).collect();
+            steps.extend(under_condition(repeat, behind));
+            return steps;
         }
         for round in 0..depth {
             steps.extend(in_round(0, &|stage| stage > round && stage <= runs.saturating_add(round)));

@@ -176,7 +176,7 @@ fn of_statement(launch: &Launch, op: &Op, target: Target, workspace: Option<&Wor
         // Several stores in one nest stand behind each other.
         Kind::Parallel { .. } if op.writes.len() > 1 => Depth::Unsure,
         Kind::Parallel { .. } => Depth::Outer,
-        Kind::Gemm(gemm) => match instruction(launch, op, gemm, target, launch.threads.unwrap_or(0)) {
+        Kind::Gemm(gemm) => match instruction(launch, op, gemm, target, launch.threads_of(op).unwrap_or(0)) {
             Instruction::WarpGroup => Depth::Outer,
             Instruction::Mma => match smallest_depth(launch, op) {
                 Some(least) if gemm.k > least => Depth::Inner,

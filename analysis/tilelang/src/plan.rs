@@ -91,7 +91,7 @@ pub enum Occupant {
 pub fn plan(launch: &Launch, target: Target) -> Plan {
     let source = steps(launch);
     let lowered = Lowered::of(launch, &source, target);
-    let aligned = alignments(launch, &lowered.events.events, &lowered.loads(), target, launch.threads);
+    let aligned = alignments(launch, &lowered.events.events, &lowered.loads(), target);
     let of_all = lowered.of_all_threads();
     let scratch = workspaces(launch, &lowered.events.events, target, (&of_all, lowered.threads(launch)));
     let lifetimes = lifetimes(launch, &lowered.events.events, target, &scratch);

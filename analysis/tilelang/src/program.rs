@@ -35,6 +35,8 @@ pub struct Options {
     pub is_tma_off: bool,
     /// `tl.enable_aggressive_shared_memory_merge`.
     pub is_merge_aggressive: bool,
+    /// `T.ws`: the kernel itself gives warps roles.
+    pub has_roles: bool,
     /// `tl.disable_shared_memory_reuse`.
     pub is_reuse_off: bool,
 }
@@ -119,7 +121,39 @@ pub struct Op {
     /// Source first, and the left side of a product before the right one.
     pub reads: Vec<Region>,
     pub writes: Vec<Region>,
+    /// That come where it stands.
+    pub threads: Threads,
     pub at: Origin,
+}
+
+/// Threads of a block that run a statement.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Threads {
+    #[default]
+    All,
+    /// So many: those that a condition on the thread lets in.
+    Some(u64),
+    Unknown(Reason),
+}
+
+impl Threads {
+    pub fn unknown(&self) -> Option<&Reason> {
+        match self {
+            Threads::Unknown(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+impl Launch {
+    /// How many threads run a statement; `None` where that is not known.
+    pub fn threads_of(&self, op: &Op) -> Option<u64> {
+        match op.threads {
+            Threads::All => self.threads,
+            Threads::Some(count) => Some(count),
+            Threads::Unknown(_) => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -186,6 +220,8 @@ pub struct Region {
 pub struct Loop {
     /// Of iterations.
     pub extent: Extent,
+    /// That run for sure, where the extent is not a number.
+    pub least: u64,
     /// `num_stages` of `T.Pipelined`; 0 of all others.
     pub stages: u64,
     /// `order=` and `stage=` of `T.Pipelined`.

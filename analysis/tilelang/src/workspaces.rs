@@ -55,9 +55,8 @@ pub(crate) fn workspaces(
     target: Target,
     of_all: (&BTreeSet<usize>, Option<u64>),
 ) -> BTreeMap<usize, Workspace> {
-    let threads = launch.threads;
     let ops: Vec<Numbered> = steps.iter().flat_map(|step| step.ops()).collect();
-    let layouts = Layouts::of(launch, &ops, target, threads);
+    let layouts = Layouts::of(launch, &ops, target);
     let mut found = BTreeMap::new();
     for numbered in &ops {
         let op = numbered.op;
@@ -67,7 +66,9 @@ pub(crate) fn workspaces(
         };
         let bits = launch.buffer(result.buffer).dtype.bits;
         let is_of_all = of_all.0.contains(&numbered.number);
-        let running = if is_of_all { of_all.1 } else { threads };
+        // Of the branch that it stands in.
+        let threads = launch.threads_of(op);
+        let running = if is_of_all { of_all.1 } else { threads.or(launch.threads) };
         let size = running.unwrap_or(0).saturating_mul(bits).div_ceil(8);
         // Layouts are of the threads that compute.
         let reduced = threads.filter(|_| !is_of_all).and_then(|threads| layouts.reduced(source, reduce.dim, threads));
@@ -75,6 +76,21 @@ pub(crate) fn workspaces(
         found.insert(numbered.number, Workspace { size, need, results: reduced.map(|reduced| reduced.results) });
     }
     found
+}
+
+/// A left side of a product that is the result of another whose rows several warps share: the compiler finds no layout that suits both.
+pub(crate) fn disputed(launch: &Launch, steps: &[Rc<Step>], target: Target) -> Option<BufferId> {
+    let ops: Vec<Numbered> = steps.iter().flat_map(|step| step.ops()).collect();
+    let layouts = Layouts::of(launch, &ops, target);
+    let products = ops.iter().map(|numbered| numbered.op).filter(|op| matches!(op.kind, Kind::Gemm(_)));
+    let mut operands = products.filter_map(|op| op.reads.first()).map(|region| region.buffer);
+    operands.find(|&operand| {
+        let is_shared = |buffer: &BufferId| match layouts.accumulators.get(buffer) {
+            Some(warps) => warps.is_none_or(|warps| warps.n > 1),
+            None => false,
+        };
+        launch.buffer(operand).scope == Scope::Fragment && layouts.alike(operand).iter().any(is_shared)
+    })
 }
 
 /// What is reduced: in registers, if anything it reads is.
@@ -95,7 +111,7 @@ struct Layouts<'p> {
 }
 
 impl<'p> Layouts<'p> {
-    fn of(launch: &'p Launch, ops: &[Numbered<'p>], target: Target, threads: Option<u64>) -> Layouts<'p> {
+    fn of(launch: &'p Launch, ops: &[Numbered<'p>], target: Target) -> Layouts<'p> {
         let mut layouts = Layouts {
             launch,
             target,
@@ -107,6 +123,7 @@ impl<'p> Layouts<'p> {
             let Kind::Gemm(gemm) = &op.kind else { continue };
             layouts.operands.extend(op.reads.iter().take(2).map(|region| region.buffer));
             let Some(result) = op.writes.first() else { continue };
+            let threads = launch.threads_of(op);
             let instruction = instruction(launch, op, gemm, target, threads.unwrap_or(0));
             let shared_by = threads.and_then(|threads| warps(gemm, instruction, target, threads));
             let shared_by = shared_by.filter(|_| instruction != Instruction::TensorMemory);

@@ -9,7 +9,7 @@ use tilefit_python::finding::{Node, Origin};
 use tilefit_syntax::{Document, ast};
 use tilefit_tilelang::program::{
     Branch, Buffer, BufferId, Dtype, Extent, Gemm, Kind, Launch, Loop, Op, Options, Reduce, Region, Scope, Statement,
-    WarpPolicy, WrittenPipeline,
+    Threads, WarpPolicy, WrittenPipeline,
 };
 use tilefit_tilelang::target::Target;
 
@@ -47,7 +47,7 @@ fn cases_of(path: &Path) -> Vec<Case> {
     let text = std::fs::read_to_string(path).expect("a recorded file");
     let file: Value = serde_json::from_str(&text).expect("JSON");
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    // Those of mistakes have none.
+    // Mistakes are recorded in another form.
     let cases = array(&file["cases"]);
     cases.iter().map(|case| of_case(&stem, case)).collect()
 }
@@ -72,6 +72,7 @@ fn options(configs: &Value) -> Options {
     Options {
         is_warp_specialization_off: is_set("tl.disable_warp_specialized"),
         is_tma_off: is_set("tl.disable_tma_lower"),
+        has_roles: false,
         is_merge_aggressive: is_set("tl.enable_aggressive_shared_memory_merge"),
         is_reuse_off: is_set("tl.disable_shared_memory_reuse"),
     }
@@ -157,6 +158,7 @@ impl Reader {
             let numbers = |name: &str| array(&statement[name]).iter().filter_map(Value::as_u64).collect();
             let written = statement.get("tl_pipeline_order");
             return Statement::Loop(Loop {
+                least: 0,
                 extent: extent(&statement["extent"]),
                 stages: statement["stages"].as_u64().unwrap_or(0),
                 written: written.map(|_| WrittenPipeline {
@@ -177,7 +179,7 @@ impl Reader {
             });
         }
         let (reads, writes) = (self.regions(&statement["r"]), self.regions(&statement["w"]));
-        Statement::Op(Op { kind: kind(statement), reads, writes, at })
+        Statement::Op(Op { kind: kind(statement), reads, writes, threads: Threads::All, at })
     }
 
     fn regions(&self, regions: &Value) -> Vec<Region> {

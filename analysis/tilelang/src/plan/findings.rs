@@ -107,7 +107,9 @@ fn products(launch: &Launch, source: &Steps, lowered: &Lowered, target: Target, 
     for numbered in source.iter().flat_map(|step| step.ops()) {
         let Kind::Gemm(gemm) = &numbered.op.kind else { continue };
         let is_of_all = of_all.contains(&numbered.number);
-        let Some(threads) = (if is_of_all { lowered.threads(launch) } else { launch.threads }) else { continue };
+        // Those of the branch that it stands in.
+        let running = if is_of_all { lowered.threads(launch) } else { launch.threads_of(numbered.op) };
+        let Some(threads) = running else { continue };
         let instruction = instruction(launch, numbered.op, gemm, target, threads);
         let lanes = if matches!(target, Target::Amd { .. }) { 64 } else { 32 };
         if warps(gemm, instruction, target, threads).is_none() {

@@ -8,10 +8,10 @@ use super::mixed::Mixed;
 use super::{Lowered, is_symbolic, workspaces_of};
 use crate::alignment::Alignments;
 use crate::lifetimes::Lifetimes;
-use crate::program::{Extent, Launch, Scope};
+use crate::program::{Extent, Kind, Launch, Scope};
 use crate::steps::Steps;
 use crate::target::Target;
-use crate::workspaces::{Need, Workspace};
+use crate::workspaces::{Need, Workspace, disputed};
 
 /// By what they leave unknown.
 #[derive(Debug, Default)]
@@ -59,6 +59,9 @@ pub(super) fn reasons(launch: &Launch, source: &Steps, lowered: &Lowered, known:
     if launch.options.is_merge_aggressive {
         reasons.events.push(Reason::new("the rules of `tl.enable_aggressive_shared_memory_merge` are not modelled"));
     }
+    if launch.options.has_roles {
+        reasons.events.push(Reason::new("how `T.ws` shares the work between warps is not modelled"));
+    }
     if lowered.is_too_long || lowered.events.has_more_rounds {
         reasons.events.push(Reason::new("a loop is written out into more statements than are followed"));
     }
@@ -87,11 +90,26 @@ pub(super) fn reasons(launch: &Launch, source: &Steps, lowered: &Lowered, known:
         reasons.sizes.push(Reason::new("how long a buffer is held depends on how a statement is written out"));
     }
     extents(launch, source, &mut reasons);
+    // Those of a branch decide how a product is shared, and how much scratch a reduction has.
+    let ops = lowered.events.events.iter().flat_map(|event| event.ops());
+    let mut tiles = ops.filter(|numbered| matches!(numbered.op.kind, Kind::Gemm(_) | Kind::Reduce(_)));
+    if let Some(reason) = tiles.find_map(|numbered| numbered.op.threads.unknown().cloned()) {
+        reasons.sizes.push(reason);
+    }
     if let Some(buffer) = aligned.unsure.first() {
         let name = &launch.buffer(*buffer).name;
         reasons
             .sizes
             .push(Reason::new(format!("the layout of `{name}` depends on a number of threads that is not known")));
+    }
+    if let Some(name) = never_written(launch, source) {
+        reasons.events.push(Reason::new(format!("`{name}` is read, and nothing writes it")));
+    }
+    if let Some(operand) = disputed(launch, &lowered.events.events, target) {
+        let name = &launch.buffer(operand).name;
+        reasons.sizes.push(Reason::new(format!(
+            "`{name}` is the result of a product whose rows several warps share, and a side of another: the compiler may refuse that"
+        )));
     }
     let has_unsure_scratch = scratch.values().any(|workspace| workspace.need == Need::Unsure);
     if has_unsure_scratch {
@@ -102,6 +120,14 @@ pub(super) fn reasons(launch: &Launch, source: &Steps, lowered: &Lowered, known:
         reasons.sizes.push(Reason::new("the number of threads is not known, and a reduction needs scratch for each"));
     }
     reasons
+}
+
+/// A buffer in shared memory that holds nothing: where it lives is not modelled.
+fn never_written<'l>(launch: &'l Launch, source: &Steps) -> Option<&'l str> {
+    let written = |id: &_| source.iter().any(|step| step.touched.writes.contains(id));
+    let mut read = source.iter().flat_map(|step| &step.touched.reads);
+    let id = read.find(|id| launch.buffer(**id).scope == Scope::Shared && !written(id))?;
+    Some(&launch.buffer(*id).name)
 }
 
 /// Of buffers that are touched and not known in size.

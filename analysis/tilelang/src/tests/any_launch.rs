@@ -8,7 +8,7 @@ use super::text::{node, origin};
 use crate::plan::{Plan, plan};
 use crate::program::{
     Branch, Buffer, BufferId, Dtype, Extent, Gemm, Kind, Launch, Loop, Op, Options, Reduce, Region, Scope, Statement,
-    WarpPolicy, WrittenPipeline,
+    Threads, WarpPolicy, WrittenPipeline,
 };
 use crate::target::Target;
 
@@ -87,7 +87,9 @@ fn kind() -> impl Strategy<Value = Kind> {
 fn statement() -> impl Strategy<Value = Statement> {
     let regions = || prop::collection::vec(region(), 0..3);
     let op = (kind(), regions(), regions());
-    let op = op.prop_map(|(kind, reads, writes)| Statement::Op(Op { kind, reads, writes, at: origin(node(), 1) }));
+    let op = op.prop_map(|(kind, reads, writes)| {
+        Statement::Op(Op { kind, reads, writes, threads: Threads::All, at: origin(node(), 1) })
+    });
     op.prop_recursive(4, 24, 5, |inner| {
         let body = || prop::collection::vec(inner.clone(), 0..5);
         let stages = prop::sample::select(vec![0_u64, 0, 1, 2, 3, 1_000_000, u64::MAX]);
@@ -96,6 +98,7 @@ fn statement() -> impl Strategy<Value = Statement> {
         let repeat =
             (extent(), stages, written, any::<bool>(), body()).prop_map(|(extent, stages, written, unrolled, body)| {
                 Statement::Loop(Loop {
+                    least: 0,
                     extent,
                     stages,
                     written: written.map(|(order, stage)| WrittenPipeline { order, stage }),
@@ -119,6 +122,7 @@ fn launch() -> impl Strategy<Value = Launch> {
         is_warp_specialization_off: specialised,
         is_tma_off: tma,
         is_merge_aggressive: aggressive,
+        has_roles: false,
         is_reuse_off: reuse,
     });
     (threads, buffers, prop::collection::vec(statement(), 0..8), options).prop_map(

@@ -39,7 +39,7 @@ fn keys_end_before_values() {
         fragment c f32 64x64
         loop 8 stages 2
           copy K > k
-          gemm k k > s 64x64x64
+          gemm k k > s 64x64x64 rows
           copy K > v
           gemm s v > c 64x64x64
         copy c > o

@@ -14,7 +14,7 @@ use crate::finding::Finding;
 use crate::plan::{Occupant, Plan};
 use crate::program::{
     Branch, Buffer, BufferId, Dtype, Extent, Gemm, Kind, Launch, Loop, Op, Options, Reduce, Region, Scope, Statement,
-    WarpPolicy, WrittenPipeline,
+    Threads, WarpPolicy, WrittenPipeline,
 };
 
 pub(super) fn launch(text: &str) -> Launch {
@@ -100,6 +100,7 @@ impl Reader<'_> {
         };
         let written = numbers("order").zip(numbers("stage"));
         Loop {
+            least: 0,
             extent: self::extent(extent),
             stages: numbers("stages").map_or(0, |stages| stages[0]),
             written: written.map(|(order, stage)| WrittenPipeline { order, stage }),
@@ -159,7 +160,7 @@ impl Reader<'_> {
             other => Kind::Other(Arc::from(other)),
         };
         let regions = |names: &[&str]| names.iter().map(|name| self.region(name, tile)).collect();
-        Op { kind, reads: regions(sources), writes: regions(results), at }
+        Op { kind, reads: regions(sources), writes: regions(results), threads: Threads::All, at }
     }
 }
 

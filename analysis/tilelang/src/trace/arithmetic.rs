@@ -56,7 +56,11 @@ impl Tracer<'_> {
                     (Some(true), _) => then,
                     (Some(false), _) => otherwise,
                     (None, Value::Unknown(it)) => self.either(&it.reason.clone(), &then, &otherwise),
-                    _ => self.selected(&condition, &then, &otherwise),
+                    _ => match self.decided(&condition) {
+                        Some(true) => then,
+                        Some(false) => otherwise,
+                        None => self.selected(&condition, &then, &otherwise),
+                    },
                 }
             }
         }

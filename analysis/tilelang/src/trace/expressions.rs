@@ -250,18 +250,21 @@ impl Tracer<'_> {
             (Some(true), _) => two,
             (Some(false), _) => one,
             (None, Some(true)) => one,
-            _ => self.logical("and", one, two),
+            _ => self.logical(BoolOp::And, one, two),
         }
     }
 
-    fn logical(&mut self, name: &str, one: Value, two: Value) -> Value {
+    fn logical(&mut self, op: BoolOp, one: Value, two: Value) -> Value {
         if let (Value::Unknown(it), _) = (&one, &two) {
             return not_known(it.reason.clone());
         }
         match (self.expr(&one), self.expr(&two)) {
             (Some(one), Some(two)) => {
+                let name = if op == BoolOp::And { "and" } else { "or" };
                 let text = format!("{} {name} {}", one.text, two.text);
-                Value::Expr(self.operation(name, text, false, &[one, two]))
+                let made = self.operation(name, text, false, &[one.clone(), two.clone()]);
+                self.facts.note_logical(op, &made, &one, &two);
+                Value::Expr(made)
             }
             _ => unknown("a condition on values that are not known"),
         }
@@ -277,8 +280,8 @@ impl Tracer<'_> {
                 match (op, right.truth(), &left) {
                     (BoolOp::And, Some(false), Value::Unknown(_)) => Value::Bool(false),
                     (BoolOp::Or, Some(true), Value::Unknown(_)) => Value::Bool(true),
-                    (BoolOp::And, ..) => self.logical("and", left, right),
-                    (BoolOp::Or, ..) => self.logical("or", left, right),
+                    (BoolOp::And, ..) => self.logical(op, left, right),
+                    (BoolOp::Or, ..) => self.logical(op, left, right),
                 }
             }
         }
@@ -433,7 +436,9 @@ impl Tracer<'_> {
     /// `buffer[…]`: an element, or a region where there is a slice.
     pub(super) fn part(&mut self, frame: FrameId, expr: ExprId, view: &View, index: ExprId) -> Value {
         let bounds = self.indices(frame, index);
-        if bounds.len() != view.shape.len() {
+        // A shape that is not known stands as one extent that is not.
+        let is_open = matches!(&view.shape[..], [only] if only.sum.unknown().is_some());
+        if bounds.len() != view.shape.len() && !is_open {
             let name = self.out.buffer(view.id).map_or_else(String::new, |buffer| buffer.name.to_string());
             let (given, dimensions) = (bounds.len(), view.shape.len());
             let at = self.at(frame, expr);

@@ -336,6 +336,12 @@ impl Tracer<'_> {
         Value::Launch(Rc::new(LaunchSpec { blocks: block_extents.len(), threads, block_extents }))
     }
 
+    pub(super) fn start_launch(&mut self, spec: Rc<LaunchSpec>) {
+        let blocks: Vec<Option<i64>> = spec.block_extents.iter().map(Value::int).collect();
+        self.facts.start_launch(&blocks, spec.threads.as_deref().ok());
+        self.out.start_launch(spec);
+    }
+
     pub(super) fn launch_variables(&mut self, spec: &LaunchSpec) -> Value {
         let of_axis = |axis: &&str| {
             Value::Expr(Expr::variable(&format!("b{axis}"), vocabulary::key(&format!("get_block_binding{axis}"))))

@@ -287,7 +287,7 @@ impl Tracer<'_> {
             }
             "ws" | "WarpSpecialize" => {
                 self.options.is_warp_specialization_off = true;
-                self.note(Reason::new("`T.ws` gives warps roles, which is not modelled"));
+                self.options.has_roles = true;
                 Value::Guard
             }
             "attr" => Value::Object("attr".into(), Rc::from([])),
@@ -352,6 +352,9 @@ impl Tracer<'_> {
         }
         let text = format!("T.{name}({})", operands.iter().map(|it| &*it.text).collect::<Vec<_>>().join(", "));
         let mut expr = self.operation(name, text, true, &operands);
+        if matches!(name, "shuffle_elect" | "get_lane_idx") || name.starts_with("get_warp") {
+            expr.sum.only_key().into_iter().for_each(|key| self.facts.note_of_thread(key));
+        }
         let order = [&expr.touches[..], &touches];
         expr.touches = joined(order).into();
         let is_far = matches!(name, "mbarrier_arrive" | "barrier_arrive")

@@ -223,6 +223,7 @@ impl Tracer<'_> {
                 let mut extents: Vec<Extent> = spec.extents.iter().map(Size::extent).collect();
                 let inner = extents.pop().unwrap_or(Extent::Known(1));
                 let mut made = empty_loop(inner, at);
+                made.least = spec.extents.last().map_or(0, |extent| self.facts.least(&extent.sum));
                 match &spec.kind {
                     LoopKind::Unroll { is_explicit } => made.is_explicitly_unrolled = *is_explicit,
                     LoopKind::Pipelined { stages, written } => {
@@ -293,10 +294,16 @@ impl Tracer<'_> {
     fn loop_variables(&mut self, frame: FrameId, target: ExprId, spec: &LoopSpec) {
         let ast = self.frame(frame).code.ast.clone();
         let count = spec.extents.len();
-        let variable = |name: &str| Value::Expr(Expr::variable(name, value::next_id()));
+        let mut next = 0;
+        let mut variable = |tracer: &mut Self, name: &str| {
+            let key = value::next_id();
+            tracer.facts.counts(key, spec.extents.get(next).and_then(Size::known));
+            next += 1;
+            Value::Expr(Expr::variable(name, key))
+        };
         match ast.expr(target) {
             Syntax::Name(name) if count == 1 => {
-                let mut value = variable(name);
+                let mut value = variable(self, name);
                 let is_shifted = !matches!((&spec.start, &spec.step), (Value::Int(0), Value::Int(1)));
                 if is_shifted && !matches!(spec.start, Value::Unknown(_)) {
                     let step = self.binary(BinaryOp::Mul, value.clone(), spec.step.clone());
@@ -309,7 +316,7 @@ impl Tracer<'_> {
                 self.set(frame, name, value);
             }
             Syntax::Name(name) => {
-                let variables = (0..count).map(|i| variable(&format!("{name}_{i}"))).collect();
+                let variables = (0..count).map(|i| variable(self, &format!("{name}_{i}"))).collect();
                 self.set(frame, name, Value::list(variables));
             }
             Syntax::Tuple(targets) | Syntax::List(targets) => {
@@ -319,7 +326,8 @@ impl Tracer<'_> {
                 }
                 for &target in targets {
                     if let Some(name) = ast.name(target) {
-                        self.set(frame, name, variable(name));
+                        let value = variable(self, name);
+                        self.set(frame, name, value);
                     }
                 }
             }

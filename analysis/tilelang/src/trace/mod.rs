@@ -6,6 +6,7 @@ mod arithmetic;
 mod assignments;
 mod builtins;
 mod calls;
+mod conditions;
 mod copies;
 mod expressions;
 mod factory;
@@ -152,6 +153,7 @@ impl<'a> Tracer<'a> {
             bound: FxHashMap::default(),
             loops: Vec::new(),
             stores: 0,
+            facts: conditions::Facts::default(),
         }
     }
 }
@@ -199,6 +201,8 @@ struct Tracer<'a> {
     loops: Vec<bool>,
     /// Stores so far: what is loaded before one may differ from what is loaded after it.
     stores: u64,
+    /// What conditions and loops say of numbers where the next statement stands.
+    facts: conditions::Facts,
 }
 
 impl Tracer<'_> {

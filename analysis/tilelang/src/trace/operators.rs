@@ -87,7 +87,9 @@ impl Tracer<'_> {
     pub(super) fn operation(&self, name: &str, text: String, is_plain: bool, operands: &[Expr]) -> Expr {
         let sums: Vec<&Sum> = operands.iter().map(|operand| &operand.sum).collect();
         let unknown = operands.iter().find_map(|operand| operand.sum.unknown()).cloned();
-        let sum = Sum::atom(symbolic::key(name, &sums), unknown);
+        let key = symbolic::key(name, &sums);
+        self.facts.note_operands(key, &sums);
+        let sum = Sum::atom(key, unknown);
         let touches = joined(operands.iter().map(|operand| &operand.touches[..]));
         Expr { is_variable: false, ..Expr::opaque(sum, text, is_plain, touches.into()) }
     }
@@ -96,7 +98,13 @@ impl Tracer<'_> {
         self.step();
         if Self::is_of_kernel(&left) || Self::is_of_kernel(&right) {
             return match (self.expr(&left), self.expr(&right)) {
-                (Some(left), Some(right)) => self.binary_of_kernel(op, &left, &right),
+                (Some(left), Some(right)) => {
+                    let made = self.binary_of_kernel(op, &left, &right);
+                    if let Value::Expr(made) = &made {
+                        self.facts.note_binary(op, made, &left, &right);
+                    }
+                    made
+                }
                 _ => unknown("an operator on a value that is not a number"),
             };
         }
@@ -198,7 +206,9 @@ impl Tracer<'_> {
                     (_, Value::Unknown(it)) => not_known(it.reason.clone()),
                     (Some(expr), _) => {
                         let text = format!("not {}", expr.within(Rank::Plain));
-                        Value::Expr(self.operation("not", text, false, &[expr]))
+                        let made = self.operation("not", text, false, std::slice::from_ref(&expr));
+                        self.facts.note_not(&made, &expr);
+                        Value::Expr(made)
                     }
                     _ => unknown("`not` of a value that is not followed"),
                 },
@@ -253,7 +263,9 @@ impl Tracer<'_> {
             return match (self.expr(left), self.expr(right)) {
                 (Some(one), Some(two)) => {
                     let text = format!("{} {} {}", one.within(Rank::Sum), comparison(op), two.within(Rank::Sum));
-                    Value::Expr(self.operation(comparison(op), text, false, &[one, two]))
+                    let made = self.operation(comparison(op), text, false, &[one.clone(), two.clone()]);
+                    self.facts.note_comparison(op, &made, &one, &two);
+                    Value::Expr(made)
                 }
                 _ => Value::Bool(op == CompareOp::Ne),
             };

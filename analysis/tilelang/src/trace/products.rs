@@ -154,8 +154,7 @@ impl Tracer<'_> {
     /// Different types go together only where both have eight bits or less.
     fn check_types(&mut self, left: &Operand, right: &Operand, at: Origin) {
         let (one, two) = (&left.view.dtype, &right.view.dtype);
-        let is_small =
-            |name: &str| name.starts_with("float8") || name.starts_with("float6") || name.starts_with("float4");
+        let is_small = |name: &str| name.starts_with("float8") || name.starts_with("float6") || name.contains("float4");
         let are_alike = one.name == two.name || is_small(&one.name) && is_small(&two.name);
         let are_integers =
             one.name.trim_start_matches('u').starts_with("int") && two.name.trim_start_matches('u').starts_with("int");

@@ -7,7 +7,9 @@ use tilefit_python::finding::{Origin, Reason};
 
 use super::Tracer;
 use super::value::{Expr, LaunchSpec, Touch, Value, View};
-use crate::program::{Branch, Buffer, BufferId, Extent, Kind, Launch, Loop, Op, Options, Region, Scope, Statement};
+use crate::program::{
+    Branch, Buffer, BufferId, Extent, Kind, Launch, Loop, Op, Options, Region, Scope, Statement, Threads,
+};
 
 #[derive(Debug, Default)]
 pub(super) struct Recording {
@@ -267,13 +269,16 @@ pub(super) fn joined<'a>(lists: impl IntoIterator<Item = &'a [Touch]>) -> Vec<To
 }
 
 impl Tracer<'_> {
-    pub(super) fn emit(&mut self, statement: Statement) {
+    pub(super) fn emit(&mut self, mut statement: Statement) {
         self.step();
+        if let Statement::Op(op) = &mut statement {
+            op.threads = self.threads_here();
+        }
         self.out.push(statement);
     }
 
     pub(super) fn op(&mut self, kind: Kind, reads: Vec<Region>, writes: Vec<Region>, at: Origin) {
-        self.emit(Statement::Op(Op { kind, reads, writes, at }));
+        self.emit(Statement::Op(Op { kind, reads, writes, threads: Threads::All, at }));
     }
 
     /// Single elements that are read.
@@ -297,7 +302,7 @@ impl Tracer<'_> {
 
     /// What a function of the language gives: a statement, where the call stands as one.
     pub(super) fn operation_of(kind: Kind, reads: Vec<Region>, writes: Vec<Region>, at: Origin) -> Value {
-        Value::Operation(Rc::new(Op { kind, reads, writes, at }))
+        Value::Operation(Rc::new(Op { kind, reads, writes, threads: Threads::All, at }))
     }
 
     /// `buffer[…] = value`
@@ -314,7 +319,7 @@ impl Tracer<'_> {
         let kind = Kind::Store { is_copy: from_global && is_near };
         let mut writes = vec![Region { buffer: view.id, extents: None, is_inside: None }];
         Self::written_of(&touches).into_iter().for_each(|region| single(&mut writes, region.buffer));
-        Op { kind, reads: Self::read_of(&touches), writes, at }
+        Op { kind, reads: Self::read_of(&touches), writes, threads: Threads::All, at }
     }
 
     /// Follows the body of a loop or a branch, and gives its statements.
@@ -382,5 +387,5 @@ impl Tracer<'_> {
 
 /// A loop of one kind without anything in it.
 pub(super) fn empty_loop(extent: Extent, at: Origin) -> Loop {
-    Loop { extent, stages: 0, written: None, is_explicitly_unrolled: false, body: Vec::new(), at }
+    Loop { extent, least: 0, stages: 0, written: None, is_explicitly_unrolled: false, body: Vec::new(), at }
 }

@@ -6,7 +6,7 @@ use tilefit_python::finding::{Example, Reason};
 use tilefit_syntax::ast::{ExprId, Stmt, StmtId, WithItem};
 
 use super::recording::empty_loop;
-use super::value::{FrameId, Touch, Value, unknown};
+use super::value::{FrameId, Value, unknown};
 use super::{DEEPEST_NESTING, LONGEST, Tracer, What};
 use crate::program::{Extent, Kind, Statement};
 
@@ -128,7 +128,8 @@ impl Tracer<'_> {
 
     fn assert(&mut self, frame: FrameId, condition: ExprId, stmt: StmtId) -> Flow {
         let value = self.value(frame, condition);
-        if value.truth() == Some(false) {
+        // Behind a primitive function that was written, an `assert` is about what was made of it, as in a test.
+        if value.truth() == Some(false) && self.prims.is_empty() {
             let at = self.at_stmt(frame, stmt);
             self.mistake(at, What::Assertion);
             if self.uncertain == 0 {
@@ -179,7 +180,7 @@ impl Tracer<'_> {
                 let at = self.at(frame, expr);
                 self.emit_value(&value, at);
             }
-            Value::Launch(spec) if self.is_kernel(frame) => self.out.start_launch(spec),
+            Value::Launch(spec) if self.is_kernel(frame) => self.start_launch(spec),
             Value::Unknown(it) if self.is_kernel(frame) => {
                 self.note(it.reason);
             }
@@ -217,28 +218,35 @@ impl Tracer<'_> {
                 }
                 self.either_branch(frame, &reason, body, or_else, stmt)
             }
-            (None, _) => {
-                let touches = self.expr(&value).map_or_else(Vec::new, |condition| condition.touches.to_vec());
-                self.branch_of_kernel(frame, &touches, body, or_else, stmt)
-            }
+            (None, _) => match self.decided(&value) {
+                Some(true) => self.body(frame, body),
+                Some(false) => self.body(frame, or_else),
+                None => self.branch_of_kernel(frame, &value, body, or_else, stmt),
+            },
         }
     }
 
     fn branch_of_kernel(
         &mut self,
         frame: FrameId,
-        touches: &[Touch],
+        condition: &Value,
         body: &[StmtId],
         or_else: &[StmtId],
         stmt: StmtId,
     ) -> Flow {
         let at = self.at_stmt(frame, stmt);
+        let condition = self.expr(condition);
+        let touches = condition.as_ref().map_or_else(Vec::new, |condition| condition.touches.to_vec());
+        let touches = touches.as_slice();
         if self.out.is_in_nest() {
             self.branch(touches, Vec::new(), Vec::new(), at);
         }
         let (mut first, mut second) = (Flow::Next, Flow::Next);
-        let then = self.body_of_branch(|tracer| first = tracer.body(frame, body));
-        let otherwise = self.body_of_branch(|tracer| second = tracer.body(frame, or_else));
+        let then = self
+            .under(condition.as_ref(), true, |tracer| tracer.body_of_branch(|tracer| first = tracer.body(frame, body)));
+        let otherwise = self.under(condition.as_ref(), false, |tracer| {
+            tracer.body_of_branch(|tracer| second = tracer.body(frame, or_else))
+        });
         if !self.out.is_in_nest() {
             self.branch(touches, then, otherwise, at);
         }
@@ -354,7 +362,7 @@ impl Tracer<'_> {
         let context = self.value(frame, first.context);
         match context {
             Value::Launch(spec) => {
-                self.out.start_launch(spec.clone());
+                self.start_launch(spec.clone());
                 if let Some(target) = first.target {
                     self.bind_variables(frame, target, &spec, stmt);
                 }
@@ -368,7 +376,10 @@ impl Tracer<'_> {
             Value::Guard => {
                 let at = self.at(frame, first.context);
                 let mut flow = Flow::Next;
-                let then = self.body_of_branch(|tracer| flow = tracer.with(frame, rest, body, stmt));
+                let then = self.under(None, true, |tracer| {
+                    tracer.facts.assume_some_threads();
+                    tracer.body_of_branch(|tracer| flow = tracer.with(frame, rest, body, stmt))
+                });
                 self.branch(&[], then, Vec::new(), at);
                 flow
             }

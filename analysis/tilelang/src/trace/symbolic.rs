@@ -80,6 +80,17 @@ impl Sum {
         }
     }
 
+    /// Of each product, the keys of what is multiplied, and its factor.
+    pub(super) fn terms(&self) -> impl Iterator<Item = (Vec<u64>, i128)> + '_ {
+        self.0.iter().map(|(product, factor)| (keys(product), *factor))
+    }
+
+    /// All but the multiples of one thing alone.
+    pub(super) fn without(&self, key: u64) -> Sum {
+        let others = self.0.iter().filter(|(product, _)| keys(product) != [key]);
+        Sum(Rc::new(others.cloned().collect()))
+    }
+
     /// Why the host does not know it, where that is so.
     pub(super) fn unknown(&self) -> Option<&Reason> {
         self.0.iter().flat_map(|(product, _)| product).find_map(|atom| atom.unknown.as_ref())
