@@ -229,9 +229,8 @@ impl<'p> Planning<'_, 'p> {
             }))),
         }
         if may_not_run(depth.saturating_sub(1)) {
-            // Those behind the loop are a loop, too.
-            let behind = (0..depth).flat_map(|round| in_round(0, &|stage| stage > round)).collect();
-            steps.extend(under_condition(repeat, behind));
+            // Those behind the loop are a loop, too, with each statement once.
+            steps.extend(under_condition(repeat, in_round(0, &|stage| stage > 0)));
             return steps;
         }
         for round in 0..depth {

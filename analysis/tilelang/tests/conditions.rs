@@ -25,12 +25,18 @@ def kernel(A: T.Tensor((256, 64), T.float16), flag: T.Tensor((8,), T.int32)):
 }
 
 fn ops(body: &[Statement]) -> Vec<&Op> {
-    let of = |statement| match statement {
-        Statement::Op(op) => vec![op],
-        Statement::Loop(inner) => ops(&inner.body),
-        Statement::Branch(branch) => ops(&branch.then).into_iter().chain(ops(&branch.otherwise)).collect(),
-    };
-    body.iter().flat_map(of).collect()
+    let mut all = Vec::new();
+    for statement in body {
+        match statement {
+            Statement::Op(op) => all.push(op),
+            Statement::Loop(inner) => all.extend(ops(&inner.body)),
+            Statement::Branch(branch) => {
+                all.extend(ops(&branch.then));
+                all.extend(ops(&branch.otherwise));
+            }
+        }
+    }
+    all
 }
 
 fn copies(launch: &Launch) -> usize {

@@ -284,7 +284,12 @@ impl Tracer<'_> {
                 Value::None
             }
             "annotate_layout" => self.annotated_layout(args),
-            "ws" | "WarpSpecialize" => Value::Guard,
+            "ws" | "WarpSpecialize" => {
+                // Each is a group of warps.
+                const GROUP: u64 = 128;
+                let are_numbers = args.open.is_none() && args.positional.iter().all(|(it, _)| it.int().is_some());
+                Value::Guard(are_numbers.then(|| GROUP.saturating_mul(args.positional.len() as u64)))
+            }
             "attr" => Value::Object("attr".into(), Rc::from([])),
             "evaluate" => {
                 let value = args.get(0, "value").cloned().unwrap_or(Value::None);
