@@ -23,7 +23,7 @@ pub(crate) struct Events<'p> {
     pub refused: Vec<(Origin, Unplannable)>,
     /// Rounds in front of a loop and behind it are so many that some are left out.
     pub has_more_rounds: bool,
-    /// Why it is not known how often a loop runs.
+    /// Why it is not known how often a loop runs, or a statement lags behind others.
     pub uncounted: Vec<Reason>,
     /// Statements stand behind each other under two conditions: one event if those are the same.
     pub may_be_under_one_condition: bool,
@@ -176,6 +176,9 @@ impl<'p> Planning<'_, 'p> {
         match pipeline {
             Ok(pipeline) if pipeline.is_plain() => Some(pipeline),
             Ok(pipeline) => {
+                if pipeline.is_unsure {
+                    self.found.uncounted.push(Reason::new("a copy that nothing reads needs what another copies"));
+                }
                 let versions = pipeline.versions(self.launch);
                 for (&buffer, &count) in versions.iter().filter(|(_, count)| **count > 1) {
                     // Of a buffer of two loops, the larger number.

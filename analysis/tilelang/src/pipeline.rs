@@ -15,6 +15,8 @@ use crate::steps::{Step, Steps, is_global, is_placed, is_shared};
 #[derive(Debug)]
 pub(crate) struct Pipeline<'p> {
     pub scheduled: Vec<(Rc<Step<'p>>, u64)>,
+    /// A copy that nothing reads needs what another copies: the stage of that one is not modelled.
+    pub is_unsure: bool,
 }
 
 /// Why the compiler has none.
@@ -54,6 +56,9 @@ pub(crate) fn by_stages<'p>(launch: &Launch, body: &Steps<'p>, stages: u64) -> R
         .collect();
     mark_producers(&body, &mut planned);
     find_last_uses(&body, &mut planned)?;
+    let is_unread = |planned: &Planned| planned.is_copy && planned.last_use.is_none();
+    let is_unsure =
+        planned.iter().any(|one| one.is_first_stage() && one.last_use.is_some_and(|last| is_unread(&planned[last])));
     if !place(&mut planned, stages) {
         return Err(Unplannable::NoConsumer);
     }
@@ -64,7 +69,8 @@ pub(crate) fn by_stages<'p>(launch: &Launch, body: &Steps<'p>, stages: u64) -> R
         .filter_map(|(step, planned)| planned.place.map(|(order, stage)| (order, step.clone(), stage)))
         .collect();
     in_order.sort_by_key(|(order, ..)| *order);
-    Ok(Pipeline { scheduled: in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect() })
+    let scheduled = in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect();
+    Ok(Pipeline { scheduled, is_unsure })
 }
 
 /// By `order=` and `stage=`.
@@ -76,7 +82,8 @@ pub(crate) fn as_written<'p>(body: &Steps<'p>, written: &WrittenPipeline) -> Res
     let mut in_order: Vec<(u64, Rc<Step>, u64)> =
         body.into_iter().enumerate().map(|(i, step)| (written.order[i], step, written.stage[i])).collect();
     in_order.sort_by_key(|(order, ..)| *order);
-    Ok(Pipeline { scheduled: in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect() })
+    let scheduled = in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect();
+    Ok(Pipeline { scheduled, is_unsure: false })
 }
 
 /// All but names for values that nothing in the body changes: those are computed again where they are used.
