@@ -25,7 +25,7 @@ pub(crate) struct Events<'p> {
     pub has_more_rounds: bool,
     /// Whether statements of a pipelined loop touch the same part of a buffer is not known.
     pub has_parts: bool,
-    /// Why it is not known how often a loop runs.
+    /// Why it is not known how often a loop runs, or a statement lags behind others.
     pub uncounted: Vec<Reason>,
     /// Statements stand behind each other under two conditions: one event if those are the same.
     pub may_be_under_one_condition: bool,
@@ -179,6 +179,9 @@ impl<'p> Planning<'_, 'p> {
             Ok(pipeline) if pipeline.is_plain() => Some(pipeline),
             Ok(pipeline) => {
                 self.found.has_parts |= pipeline.has_parts;
+                if pipeline.is_unsure {
+                    self.found.uncounted.push(Reason::new("a copy that nothing reads needs what another copies"));
+                }
                 let versions = pipeline.versions(self.launch);
                 for (&buffer, &count) in versions.iter().filter(|(_, count)| **count > 1) {
                     // Of a buffer of two loops, the larger number.
@@ -232,9 +235,8 @@ impl<'p> Planning<'_, 'p> {
             }))),
         }
         if may_not_run(depth.saturating_sub(1)) {
-            // Those behind the loop are a loop, too.
-            let behind = (0..depth).flat_map(|round| in_round(0, &|stage| stage > round)).collect();
-            steps.extend(under_condition(repeat, behind));
+            // Those behind the loop are a loop, too, with each statement once.
+            steps.extend(under_condition(repeat, in_round(0, &|stage| stage > 0)));
             return steps;
         }
         for round in 0..depth {

@@ -17,6 +17,8 @@ pub(crate) struct Pipeline<'p> {
     pub scheduled: Vec<(Rc<Step<'p>>, u64)>,
     /// Statements touch parts of a buffer, and whether they touch the same is not known.
     pub has_parts: bool,
+    /// A copy that nothing reads needs what another copies: the stage of that one is not modelled.
+    pub is_unsure: bool,
 }
 
 /// Why the compiler has none.
@@ -56,6 +58,9 @@ pub(crate) fn by_stages<'p>(launch: &Launch, body: &Steps<'p>, stages: u64) -> R
         .collect();
     mark_producers(&body, &mut planned);
     let has_parts = find_last_uses(launch, &body, &mut planned)?;
+    let is_unread = |planned: &Planned| planned.is_copy && planned.last_use.is_none();
+    let is_unsure =
+        planned.iter().any(|one| one.is_first_stage() && one.last_use.is_some_and(|last| is_unread(&planned[last])));
     if !place(&mut planned, stages) {
         return Err(Unplannable::NoConsumer);
     }
@@ -67,7 +72,7 @@ pub(crate) fn by_stages<'p>(launch: &Launch, body: &Steps<'p>, stages: u64) -> R
         .collect();
     in_order.sort_by_key(|(order, ..)| *order);
     let scheduled = in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect();
-    Ok(Pipeline { scheduled, has_parts })
+    Ok(Pipeline { scheduled, has_parts, is_unsure })
 }
 
 /// By `order=` and `stage=`.
@@ -80,7 +85,7 @@ pub(crate) fn as_written<'p>(body: &Steps<'p>, written: &WrittenPipeline) -> Res
         body.into_iter().enumerate().map(|(i, step)| (written.order[i], step, written.stage[i])).collect();
     in_order.sort_by_key(|(order, ..)| *order);
     let scheduled = in_order.into_iter().map(|(_, step, stage)| (step, stage)).collect();
-    Ok(Pipeline { scheduled, has_parts: false })
+    Ok(Pipeline { scheduled, has_parts: false, is_unsure: false })
 }
 
 /// All but names for values that nothing in the body changes: those are computed again where they are used.

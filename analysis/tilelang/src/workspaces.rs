@@ -190,6 +190,9 @@ impl<'p> Layouts<'p> {
         let shape = self.launch.buffer(source).shape.iter().map(Extent::known).collect::<Option<Vec<u64>>>()?;
         let bits = self.loaded_bits(alike)?.max(1);
         let &row = shape.last()?;
+        if self.is_cut(alike, row) {
+            return None;
+        }
         let is_even = threads.is_power_of_two() && shape.iter().all(|extent| extent.is_power_of_two());
         let total = shape.iter().fold(1_u64, |product, &extent| product.saturating_mul(extent));
         let vector = vector(bits, total, row, threads);
@@ -206,6 +209,18 @@ impl<'p> Layouts<'p> {
         let is_flat = self.launch.buffer(source).shape.len() == 1 && loaded.dims == 2 && loaded.total >= threads;
         let steps = usize::from(threads > WARP && threads > loaded.in_row());
         is_flat.then_some(Reduced { steps, results: 1 })
+    }
+
+    /// A row is loaded from a shorter one of a tensor: how threads share what is there is not modelled.
+    fn is_cut(&self, alike: &BTreeSet<BufferId>, row: u64) -> bool {
+        let mut loads = self.ops.iter().filter(|op| op.writes.iter().any(|region| alike.contains(&region.buffer)));
+        loads.any(|op| {
+            let mut sources = op.reads.iter().map(|region| self.launch.buffer(region.buffer));
+            sources.any(|buffer| {
+                let length = buffer.shape.last().and_then(Extent::known);
+                op.is_copy() && buffer.scope == Scope::Global && length.is_some_and(|length| length < row)
+            })
+        })
     }
 
     /// The narrowest element that the fragments are loaded from, bits; `None` where nothing is loaded, or not in vectors.

@@ -8,7 +8,7 @@ use super::mixed::Mixed;
 use super::{Lowered, is_symbolic, workspaces_of};
 use crate::alignment::Alignments;
 use crate::lifetimes::Lifetimes;
-use crate::program::{Extent, Kind, Launch, Scope};
+use crate::program::{BufferId, Extent, Kind, Launch, Scope};
 use crate::steps::Steps;
 use crate::target::Target;
 use crate::workspaces::{Need, Workspace, disputed};
@@ -122,12 +122,14 @@ pub(super) fn reasons(launch: &Launch, source: &Steps, lowered: &Lowered, known:
     reasons
 }
 
-/// A buffer in shared memory that holds nothing: where it lives is not modelled.
+/// A side of a product in shared memory that holds nothing: where it lives is not modelled.
 fn never_written<'l>(launch: &'l Launch, source: &Steps) -> Option<&'l str> {
-    let written = |id: &_| source.iter().any(|step| step.touched.writes.contains(id));
-    let mut read = source.iter().flat_map(|step| &step.touched.reads);
-    let id = read.find(|id| launch.buffer(**id).scope == Scope::Shared && !written(id))?;
-    Some(&launch.buffer(*id).name)
+    let written = |id: BufferId| source.iter().any(|step| step.touched.writes.contains(&id));
+    let ops = source.iter().flat_map(|step| step.ops()).map(|numbered| numbered.op);
+    let products = ops.filter(|op| matches!(op.kind, Kind::Gemm(_)));
+    let mut sides = products.flat_map(|op| &op.reads).map(|region| region.buffer);
+    let id = sides.find(|&id| launch.buffer(id).scope == Scope::Shared && !written(id))?;
+    Some(&launch.buffer(id).name)
 }
 
 /// Of buffers that are touched and not known in size.

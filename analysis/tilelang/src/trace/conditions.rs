@@ -85,6 +85,8 @@ pub(super) struct Facts {
     of_threads: RefCell<FxHashSet<u64>>,
     /// Enclosing conditions on the thread that say no range of threads.
     unclear_threads: u32,
+    /// The threads of an enclosing group of warps.
+    group: Option<u64>,
 }
 
 /// Where facts were before a branch.
@@ -94,6 +96,7 @@ pub(super) struct Mark {
     at_least_zero: usize,
     holding: usize,
     unclear_threads: u32,
+    group: Option<u64>,
 }
 
 /// Conditions in conditions deeper than this are not looked at.
@@ -264,6 +267,7 @@ impl Facts {
             at_least_zero: self.at_least_zero.len(),
             holding: self.holding.len(),
             unclear_threads: self.unclear_threads,
+            group: self.group,
         }
     }
 
@@ -272,11 +276,15 @@ impl Facts {
         self.at_least_zero.truncate(mark.at_least_zero);
         self.holding.truncate(mark.holding);
         self.unclear_threads = mark.unclear_threads;
+        self.group = mark.group;
     }
 
-    /// Some threads come here, nobody knows which.
-    pub(super) fn assume_some_threads(&mut self) {
-        self.unclear_threads += 1;
+    /// Only so many threads come here, of a group that is theirs.
+    pub(super) fn assume_some_threads(&mut self, count: Option<u64>) {
+        match count {
+            Some(count) => self.group = Some(count),
+            None => self.unclear_threads += 1,
+        }
     }
 
     /// In a branch whose condition is loaded: it says nothing of numbers.
@@ -395,6 +403,16 @@ impl Facts {
     pub(super) fn threads(&self, extents: &[u64]) -> Threads {
         if self.unclear_threads > 0 {
             return Threads::Unknown(Reason::new("which threads take a branch is not known"));
+        }
+        if let Some(count) = self.group {
+            let has_narrowed = thread_keys().iter().zip(extents).any(|(key, extent)| {
+                let span = self.span_of_key(*key, 0);
+                span.low.is_some_and(|low| low > 0) || span.high.is_some_and(|high| high + 1 < i128::from(*extent))
+            });
+            return match has_narrowed {
+                false => Threads::Some(count),
+                true => Threads::Unknown(Reason::new("which threads of a group take a branch is not known")),
+            };
         }
         let mut all: u64 = 1;
         let mut is_all = true;

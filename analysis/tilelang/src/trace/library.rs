@@ -288,7 +288,10 @@ impl Tracer<'_> {
             "ws" | "WarpSpecialize" => {
                 self.options.is_warp_specialization_off = true;
                 self.options.has_roles = true;
-                Value::Guard
+                // Each is a group of warps.
+                const GROUP: u64 = 128;
+                let are_numbers = args.open.is_none() && args.positional.iter().all(|(it, _)| it.int().is_some());
+                Value::Guard(are_numbers.then(|| GROUP.saturating_mul(args.positional.len() as u64)))
             }
             "attr" => Value::Object("attr".into(), Rc::from([])),
             "evaluate" => {

@@ -373,11 +373,11 @@ impl Tracer<'_> {
                     _ => Flow::Next,
                 }
             }
-            Value::Guard => {
+            Value::Guard(threads) => {
                 let at = self.at(frame, first.context);
                 let mut flow = Flow::Next;
                 let then = self.under(None, true, |tracer| {
-                    tracer.facts.assume_some_threads();
+                    tracer.facts.assume_some_threads(threads);
                     tracer.body_of_branch(|tracer| flow = tracer.with(frame, rest, body, stmt))
                 });
                 self.branch(&[], then, Vec::new(), at);

@@ -49,8 +49,8 @@ pub(super) enum Value {
     Loop(Rc<LoopSpec>),
     /// `T.Kernel(…)`
     Launch(Rc<LaunchSpec>),
-    /// `with T.ws(…)`: a condition on threads.
-    Guard,
+    /// `with T.ws(…)`: a condition on threads, with how many it lets in.
+    Guard(Option<u64>),
     /// `T.Tensor(…)`: what a parameter is, or what `T.empty` makes.
     Tensor(Rc<TensorSpec>),
     Policy(WarpPolicy),

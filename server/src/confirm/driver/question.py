@@ -59,7 +59,7 @@ def load(question, gpu):
     sys.path += project_folders(root)
     stand_ins.install(gpu)
     try:
-        if gpu is not None and b"torch" in source and importlib.util.find_spec("torch"):
+        if gpu is not None and b"torch" in source and "torch" not in stand_ins.packages and importlib.util.find_spec("torch"):
             stand_ins.imitate_gpu(importlib.import_module("torch"), gpu)
         return loaded(path, source, name)
     except MemoryError:
