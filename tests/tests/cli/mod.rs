@@ -176,7 +176,8 @@ fn the_version_is_printed_with_the_compilers() {
     // No commit: this is a development build.
     let version = format!("tilefit {}", env!("CARGO_PKG_VERSION"));
     let compilers = "plans as: PyPTO e2d0f78ae (August 2026)\n\
-                     compared with: PyPTO e2d0f78ae, triton 3.9.0, triton 3.8.0 with triton-utlx 3.8.0.post16";
+                     compared with: PyPTO e2d0f78ae, triton 3.9.0, triton 3.8.0 with triton-utlx 3.8.0.post16, \
+                     tilelang 0.1.15";
     assert_eq!((run.code, run.stdout.trim_end()), (Some(0), format!("{version}\n{compilers}").as_str()));
     assert_eq!(tilefit(&root, &["-V"]).stdout.trim_end(), version);
 }
