@@ -13,6 +13,7 @@ import scopeOverflow from "../../../docs/examples/scope_overflow.py";
 import scopeProjection from "../../../docs/examples/scope_projection.py";
 import scopeRmsnorm from "../../../docs/examples/scope_rmsnorm.py";
 import softmax from "../../../docs/examples/softmax.py";
+import tilelangGemm from "../../../docs/examples/tilelang_gemm.py";
 import tlxAttention from "../../../docs/examples/tlx_attention.py";
 import tlxHopperGemm from "../../../docs/examples/tlx_hopper_gemm.py";
 import tunedMatmul from "../../../docs/examples/tuned_matmul.py";
@@ -40,5 +41,6 @@ export const examples: Example[] = [
   { name: "scope_overflow", title: "Softmax on tensors, over capacity", text: scopeOverflow },
   { name: "tlx_hopper_gemm", title: "TLX: product on Hopper", text: tlxHopperGemm },
   { name: "tlx_attention", title: "TLX: attention on Blackwell", text: tlxAttention },
+  { name: "tilelang_gemm", title: "TileLang: product", text: tilelangGemm },
   { name: "tuned_matmul", title: "Triton: autotuned product", text: tunedMatmul },
 ];
