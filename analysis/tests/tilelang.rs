@@ -79,6 +79,48 @@ fn without_a_call_what_is_missing_does_not_matter_to_memory() {
     );
 }
 
+/// Who gives a parameter something that is not known does not mean its default.
+#[test]
+fn an_argument_that_is_not_known_is_not_the_default() {
+    let call = "\n\nkernel = product(1024, 1024, 1024, rows=chosen())\n";
+    check(
+        &format!("from elsewhere import chosen\n{PRODUCT}{call}"),
+        HOPPER,
+        expect![[r#"
+            ≥ 8 KiB of 227 KiB (sm_90)
+            12: smem 3 × 8 KiB
+            7: hint[not-modelled] not modelled: `T.gemm`: `rows` is given a value that is not known; add a comment `# tilefit: rows=128` above the kernel
+        "#]],
+    );
+    let call = "\n\nkernel = product(1024, 1024, 1024, **chosen())\n";
+    check(
+        &format!("from elsewhere import chosen\n{PRODUCT}{call}"),
+        HOPPER,
+        expect![[r#"
+            memory not known: the type of a buffer: `dtype` is given a value that is not known
+            7: hint[not-modelled] not modelled: the type of a buffer: `dtype` is given a value that is not known
+        "#]],
+    );
+}
+
+/// TileLang's own repository is a workspace, too.
+#[test]
+fn the_library_is_known_by_its_path_where_its_text_is_there() {
+    let tuned = PRODUCT
+        .replace("import tilelang\n", "import tilelang\nfrom tilelang.autotuner import *\n")
+        .replace("@tilelang.jit", "@autotune(configs=[dict(rows=64)])\n@tilelang.jit");
+    let library = "# file: /w/tilelang/__init__.py\n# file: /w/tilelang/language/__init__.py\ndef copy(a, b):\n    pass\n\
+                   # file: /w/tilelang/autotuner/__init__.py\ndef autotune(configs):\n    pass\n";
+    let fixture = Fixture::new(&format!("# file: /w/k.py\n{tuned}\n\nkernel = product(1024, 1024, 1024)\n{library}"));
+    expect![[r#"
+        36 KiB of 227 KiB (sm_90) · room for 6 blocks/SM
+        6: 36 KiB
+        12: smem 0x6000 3 × 4 KiB
+        13: smem 0x0 3 × 8 KiB
+    "#]]
+    .assert_eq(&said(&fixture.with_settings(HOPPER)));
+}
+
 #[test]
 fn a_comment_speaks_first() {
     let text = PRODUCT

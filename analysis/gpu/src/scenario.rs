@@ -939,20 +939,41 @@ impl Call {
 
     /// The known arguments by parameter of the callee.
     pub fn values(&self, ast: &Ast, callee: &Function, from: &str) -> BTreeMap<String, (Constant, String)> {
+        let known = self.given(ast, callee).filter(|(_, value)| !matches!(value, Constant::Unknown(_)));
+        known.map(|(name, value)| (name.to_owned(), (value.clone(), from.to_owned()))).collect()
+    }
+
+    /// What a call says of a function that is run for its arguments. One that is not known may be anything, and not the default.
+    pub fn made(&self, ast: &Ast, callee: &Function, from: &str) -> Scenario {
+        let mut scenario = Scenario::default();
+        for (name, value) in self.given(ast, callee) {
+            match value {
+                Constant::OneOf(choice) => _ = scenario.possible.insert(name.to_owned(), Some(choice.clone())),
+                Constant::Unknown(_) => _ = scenario.possible.insert(name.to_owned(), None),
+                value => _ = scenario.values.insert(name.to_owned(), (value.clone(), from.to_owned())),
+            }
+        }
+        if scenario.possible.remove(eval::UNKNOWN_KEYWORDS).is_some() {
+            for name in callee.params.iter().filter_map(|param| ast.name(param.name)) {
+                if !scenario.values.contains_key(name) {
+                    scenario.possible.entry(name.to_owned()).or_insert(None);
+                }
+            }
+        }
+        OneOf::number_anew(scenario.possible.values_mut().flatten());
+        scenario
+    }
+
+    /// The arguments by parameter of the callee.
+    fn given<'a>(&'a self, ast: &'a Ast, callee: &'a Function) -> impl Iterator<Item = (&'a str, &'a Constant)> {
         let positional: Vec<_> = callee.params.iter().filter(|param| param.kind == ParamKind::Plain).collect();
-        let mut values = BTreeMap::new();
-        for (i, (keyword, value)) in self.arguments.iter().enumerate() {
+        self.arguments.iter().enumerate().filter_map(move |(i, (keyword, value))| {
             let name = match keyword {
                 Some(keyword) => Some(keyword.as_str()),
                 None => positional.get(i).and_then(|param| ast.name(param.name)),
             };
-            if let Some(name) = name
-                && !matches!(value, Constant::Unknown(_))
-            {
-                values.insert(name.to_owned(), (value.clone(), from.to_owned()));
-            }
-        }
-        values
+            Some((name?, value))
+        })
     }
 }
 

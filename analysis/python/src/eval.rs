@@ -736,7 +736,7 @@ impl Evaluator<'_> {
                 _ => {}
             }
         }
-        if let Some(value) = self.scope.language_call(&path, &|| self.arguments(args)) {
+        if let Some(value) = self.scope.language_call(&path, &|| self.passed(args)) {
             return value;
         }
         self.standard_module(&mut path);
@@ -824,6 +824,24 @@ impl Evaluator<'_> {
             Constant::OneOf(choice) => choice.as_one_dictionary(),
             mapping => mapping,
         })
+    }
+
+    /// With a word for those that are not known, where the scope asks what functions are called with.
+    fn passed(&self, args: &[Arg]) -> Vec<Argument> {
+        let mut arguments = self.arguments(args);
+        if self.scope.follows() {
+            arguments
+                .extend(args.iter().find_map(|arg| self.unknown_keywords(arg).or_else(|| self.unknown_places(arg))));
+        }
+        arguments
+    }
+
+    /// `*list` of which the elements are not known: any parameter may be among those that get them.
+    fn unknown_places(&self, arg: &Arg) -> Option<Argument> {
+        let Expr::Starred(list) = self.ast.expr(arg.value) else { return None };
+        let is_known = matches!(self.value(*list), Constant::List(_) | Constant::Tuple(_));
+        let value = || unknown("arguments that are not known");
+        (!is_known).then(|| Argument { keyword: Some(UNKNOWN_KEYWORDS.to_owned()), value: value() })
     }
 
     /// `mapping`: what `**mapping` unpacks.

@@ -13,7 +13,7 @@ use tilefit_python::eval::{self, Argument, Constant};
 use tilefit_python::torch;
 use tilefit_python::work::within;
 
-use super::host_code::{Arguments, Host, Meaning, follow};
+use super::host_code::{Arguments, Host, Meaning, follow, known};
 use super::libraries::{self, Reader};
 use super::scope::UnitScope;
 use super::{SourceFile, Unit, limits, syntax};
@@ -93,7 +93,7 @@ impl<'db> Meaning<'db> for Calls {
         let is_kernel = is_kernel(host.scope.db, function);
         // A plain method may have the name of a kernel.
         if is_kernel || function.parent(host.scope.db).is_none() {
-            self.record(host.scope.db, function, arguments);
+            self.record(host.scope.db, function, &known(arguments));
         }
         is_kernel.then(|| host.returned_by(function))
     }
@@ -104,7 +104,7 @@ impl<'db> Meaning<'db> for Calls {
             return None;
         }
         let kernel = host.definition(function).filter(|&function| is_kernel(host.scope.db, function))?;
-        self.record(host.scope.db, kernel, &arguments());
+        self.record(host.scope.db, kernel, &known(&arguments()));
         Some(host.returned_by(kernel))
     }
 

@@ -298,7 +298,7 @@ impl<'db> Host<'db, '_> {
         if let Some(value) = self.following.meaning.call(self, function, arguments) {
             return value;
         }
-        let returned = self.run(function, arguments);
+        let returned = self.run(function, &known(arguments));
         let ast = syntax(self.scope.db, function);
         let is_plain = scenario::function(ast).is_some_and(|it| is_plain(ast, it));
         if is_plain { returned } else { self.returned_by(function) }
@@ -376,20 +376,21 @@ impl Scope for Host<'_, '_> {
 
     fn language_call(&self, path: &[&str], arguments: Arguments) -> Option<Constant> {
         let meaning = self.following.meaning;
-        if let Some(value) = meaning.library_call(self, path, arguments) {
+        let known = || known(&arguments());
+        if let Some(value) = meaning.library_call(self, path, &known) {
             return Some(value);
         }
         match *path {
             [class, "apply"] => {
                 let (file, class) = self.origin(class);
-                self.apply(file, &class, arguments)
+                self.apply(file, &class, &known)
             }
             [name] => {
                 if let Some(function) = self.definition(name) {
                     return Some(self.call(function, &arguments()));
                 }
                 let (file, class) = self.class_of_alias(name)?;
-                self.apply(file, &class, arguments)
+                self.apply(file, &class, &known)
             }
             [of, name] => {
                 let of_member = || Some(self.call(self.member(of, name)?, &arguments()));
@@ -402,6 +403,12 @@ impl Scope for Host<'_, '_> {
     fn launch(&self, function: &str, past_decorators: bool, arguments: Arguments) -> Option<Constant> {
         self.following.meaning.launch(self, self.definition(function)?, past_decorators, arguments)
     }
+}
+
+/// Without the word for arguments of which nothing is known.
+pub(super) fn known(arguments: &[Argument]) -> Vec<Argument> {
+    let is_known = |it: &&Argument| it.keyword.as_deref() != Some(eval::UNKNOWN_KEYWORDS);
+    arguments.iter().filter(is_known).cloned().collect()
 }
 
 /// The functions of a file that have a name, in classes and other functions too.

@@ -16,7 +16,7 @@ use tilefit_python::eval::{self, Argument, Constant, OneOf, Pattern, Scope};
 use tilefit_python::torch;
 
 use super::devices::device_of_host;
-use super::host_code::{Arguments, Host, Meaning, aliases, aliases_of_module, follow, unknown};
+use super::host_code::{Arguments, Host, Meaning, aliases, aliases_of_module, follow, known, unknown};
 use super::importers::importers;
 use super::jit::is_jit;
 use super::libraries::{self, Reader};
@@ -321,7 +321,7 @@ impl<'db> Meaning<'db> for Launches {
             return Some(self.made(host, factory, arguments()));
         }
         match method {
-            "warmup" | "run" => self.launch(host, host.definition(function)?, false, arguments),
+            "warmup" | "run" => self.launch(host, host.definition(function)?, false, &|| known(&arguments())),
             _ => None,
         }
     }

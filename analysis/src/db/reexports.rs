@@ -24,12 +24,13 @@ pub(crate) fn imports(db: &dyn salsa::Database, file: SourceFile) -> Arc<Imports
     let own = bindings(db, file);
     let mut imports = Imports::default();
     for module in own.stars.iter().rev() {
+        // All that authors take from there, also where the library itself is in the workspace.
+        if module.name == "tilelang.autotuner" {
+            imports.bind("autotune", "tilelang.autotune".to_owned());
+            continue;
+        }
         let Some(other) = file_of(db, file, module) else {
-            match module.name.as_str() {
-                // All that authors take from there.
-                "tilelang.autotuner" => imports.bind("autotune", "tilelang.autotune".to_owned()),
-                _ => imports.bind_usual_names(),
-            }
+            imports.bind_usual_names();
             continue;
         };
         for name in names(db, other) {

@@ -243,7 +243,7 @@ fn launched_scenarios<'db>(
                 place => format!("the launch in `{place}`"),
             };
             let said = match is_factory {
-                true => Scenario { values: launch.call.values(ast, function, &from), ..Scenario::default() },
+                true => launch.call.made(ast, function, &from),
                 false => launch.call.launched(ast, imports, function, &from),
             };
             Scenario { arch: launch.arch, ..said }

@@ -13,10 +13,10 @@ use tilefit_gpu::plan::{self as gpu_plan, MemoryPlan, Planned};
 use tilefit_gpu::program::{self as gpu_program, Bytes, Memory, Program, Scratch, ScratchId, Site, Use};
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::Constant;
-use tilefit_python::finding::{Example, Finding, Node, Note, Origin, Reason};
+use tilefit_python::finding::{Example, Finding, Node, Note, Origin, Reason, Remedy};
 use tilefit_python::torch::{Known, Tensor};
 use tilefit_python::work::{self, Limits, within};
-use tilefit_syntax::ast::{Ast, ExprId, Stmt};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt};
 use tilefit_tilelang::plan::{Occupant, Placed, Plan, plan};
 use tilefit_tilelang::program::{BufferId, Launch, Scope as Memories};
 use tilefit_tilelang::target::Target;
@@ -41,16 +41,21 @@ pub(super) fn traced<'db>(
     let ast = syntax(db, unit);
     let function = scenario::function(ast)?;
     let name_origin = Origin::Expr(function.name);
-    let arguments: BTreeMap<String, Constant> =
-        scenario.values.iter().map(|(name, (value, _))| (name.clone(), as_argument(value))).collect();
+    let open = scenario.possible.keys().map(|name| (name.clone(), given_something(ast, function, name)));
+    let known = scenario.values.iter().map(|(name, (value, _))| (name.clone(), as_argument(value)));
+    let arguments: BTreeMap<String, Constant> = open.chain(known).collect();
     let around = Surroundings::new(db, unit, arch);
     let mut large = Vec::new();
     let followed = within(limits, || {
         let mut kernel = Followed::with(ast, &around, &arguments, arch);
-        if let Some((names, sized)) = kernel.with_large_sizes(ast, &around, &arguments, arch) {
+        if let Some((names, mut sized)) = kernel.with_large_sizes(ast, &around, &arguments, arch) {
             // No error rests on them.
-            let mistakes = kernel.traced.mistakes;
-            kernel = Followed { traced: Traced { mistakes, ..sized.traced }, ..sized };
+            sized.traced.mistakes = kernel.traced.mistakes;
+            let is_said = |finding: &_| kernel.plans.iter().any(|plan| plan.findings.contains(finding));
+            for plan in &mut sized.plans {
+                plan.findings.retain(|finding| !finding.is_refusal() || is_said(finding));
+            }
+            kernel = sized;
             large = names;
         }
         (kernel, work::taken())
@@ -131,6 +136,15 @@ fn are_alike(plans: &[Plan], others: &[Plan]) -> bool {
     let placed = |plan: &Plan| plan.placed.iter().map(|it| (it.what, it.bytes, it.offset)).collect::<Vec<_>>();
     plans.len() == others.len()
         && plans.iter().zip(others).all(|(one, other)| one.total == other.total && placed(one) == placed(other))
+}
+
+/// The argument of a call that is not known: it may not be the default, which shows whether it is a number.
+fn given_something(ast: &Ast, function: &Function, param: &str) -> Constant {
+    let default = function.params.iter().find(|it| ast.name(it.name) == Some(param)).and_then(|it| it.default);
+    let is_number = default.is_none_or(|default| matches!(ast.expr(default), Expr::Int(_)));
+    let remedy = Remedy::Value { param: param.to_owned(), example: Example::Number, is_number };
+    let reason = Reason::new(format!("`{param}` is given a value that is not known"));
+    Constant::Unknown(reason.with_remedy(is_number.then_some(remedy)))
 }
 
 /// A value of the host as the front end takes it: tensors by their shapes, element types by the names that TileLang has for them.
@@ -242,19 +256,20 @@ impl Converted<'_> {
         let mut hidden = Vec::new();
         let mut sites = Sites::default();
         for one in &plan.placed {
+            // Of one whose size is not known the total says why.
+            let Some(bytes) = one.bytes else { continue };
             let live = sites.add(one);
-            let (low, high) = (one.bytes.unwrap_or(0), one.bytes.unwrap_or(u64::MAX / 4));
             let what = match one.what {
                 Occupant::Buffer(id) => {
                     let buffer = launch.buffer(id);
-                    let memory = shared(one, &plan.reasons);
+                    let memory = shared(bytes, one.alignment);
                     let added = self.added(buffer, &names, memory, one.versions);
                     ids.insert(id, gpu_program::BufferId(program.buffers.len() as u32));
                     program.buffers.push(added);
                     gpu_plan::Occupant::Buffer(ids[&id])
                 }
                 Occupant::Workspace(at) => {
-                    let size = Bytes::Exactly(low);
+                    let size = Bytes::Exactly(bytes);
                     program.scratch.push(Scratch { size, only_if_used: false, moves: false });
                     let scratch = ScratchId(program.scratch.len() as u32 - 1);
                     let what = Hidden::Scratch(scratch);
@@ -262,7 +277,7 @@ impl Converted<'_> {
                     gpu_plan::Occupant::Hidden(hidden.len() - 1)
                 }
             };
-            placed.push(gpu_plan::Placed { what, low, high, offset: one.offset, row: 0, live });
+            placed.push(gpu_plan::Placed { what, low: bytes, high: bytes, offset: one.offset, row: 0, live });
         }
         let tensor = self.tensor(launch, plan, &names, (&mut program, &mut placed), sites.end());
         let reasons = plan.reasons.clone();
@@ -359,16 +374,9 @@ impl Converted<'_> {
     }
 }
 
-/// A buffer of shared memory; with bounds where its size is not known.
-fn shared(placed: &Placed, reasons: &[Reason]) -> Memory {
-    let size = match placed.bytes {
-        Some(bytes) => Bytes::Exactly(bytes),
-        None => {
-            let reason = reasons.first().cloned().unwrap_or_else(|| Reason::new("an extent is not known"));
-            Bytes::Between(0, u64::MAX, reason).clamped()
-        }
-    };
-    Memory::Shared { fork: size.clone(), size, alignment: placed.alignment }
+fn shared(bytes: u64, alignment: u64) -> Memory {
+    let size = Bytes::Exactly(bytes).clamped();
+    Memory::Shared { fork: size.clone(), size, alignment }
 }
 
 /// Where something stands. `name`: that of the kernel, for statements, which have no expression; they are told by the call that leads there.
@@ -405,23 +413,24 @@ impl Sites {
 }
 
 impl Surroundings<'_> {
-    /// What is imported of a library is known by its path.
-    fn is_of_library(&self, home: Home, name: &str, value: &Constant) -> bool {
-        let is_imported = || self.imports(home.0).is_some_and(|imports| imports.module_of(name).is_some());
-        matches!(value, Constant::Unknown(_)) && is_imported()
+    /// What is imported of a library is known by its path; TileLang also where its own repository is the workspace.
+    fn is_of_library(&self, home: Home, name: &str, is_followed: bool) -> bool {
+        let path = self.imports(home.0).and_then(|imports| imports.module_of(name));
+        path.is_some_and(|path| !is_followed || path == "tilelang" || path.starts_with("tilelang."))
     }
 }
 
 impl Environment for Surroundings<'_> {
     fn definition(&self, home: Home, name: &str) -> Option<trace::Definition> {
-        match self.meaning(home.0, name)? {
-            Meant::Constant(value) if self.is_of_library(home, name, &value) => None,
-            meant => definition(meant),
-        }
+        let meant = self.meaning(home.0, name)?;
+        let is_followed = !matches!(meant, Meant::Constant(Constant::Unknown(_)));
+        if self.is_of_library(home, name, is_followed) { None } else { definition(meant) }
     }
 
     fn constant(&self, home: Home, name: &str) -> Option<Constant> {
-        self.value(home.0, name).filter(|value| !self.is_of_library(home, name, value))
+        let value = self.value(home.0, name)?;
+        let is_followed = !matches!(value, Constant::Unknown(_));
+        (!self.is_of_library(home, name, is_followed)).then_some(value)
     }
 
     fn member(&self, home: Home, module: &str, name: &str) -> Option<trace::Definition> {
