@@ -103,6 +103,38 @@ fn an_argument_that_is_not_known_is_not_the_default() {
     );
 }
 
+/// How many columns a tile of 64 rows takes is not known, one of 128 rows takes its own.
+#[test]
+fn columns_of_narrow_tiles_are_bounded() {
+    let kernel = |rows: u64| {
+        format!(
+            "import tilelang\nimport tilelang.language as T\n\n\n@tilelang.jit\ndef summed(N=64):\n    @T.prim_func\n    \
+             def main(A: T.Tensor(({rows}, N), \"float16\"), C: T.Tensor(({rows}, {rows}), \"float32\")):\n        \
+             with T.Kernel(1, threads=128):\n            a = T.alloc_shared(({rows}, N), \"float16\")\n            \
+             total = T.alloc_tmem([{rows}, {rows}], \"float32\")\n            done = T.alloc_barrier(1)\n            \
+             T.copy(A, a)\n            T.tcgen05_gemm(a, a, total, transpose_B=True, mbar=done)\n            \
+             T.mbarrier_wait_parity(done, 0)\n\n    return main\n"
+        )
+    };
+    check(
+        &kernel(128),
+        "target = \"sm_100\"",
+        expect![[r#"
+            16 KiB of 227 KiB (sm_100) · 128 of 512 columns · room for 13 blocks/SM
+            10: smem 0x0 16 KiB
+            11: tmem 0x0 128 cols
+        "#]],
+    );
+    check(
+        &kernel(64),
+        "target = \"sm_100\"",
+        expect![[r#"
+        8 KiB of 227 KiB (sm_100) · 32–64 of 512 columns
+        10: smem 0x0 8 KiB
+    "#]],
+    );
+}
+
 /// TileLang's own repository is a workspace, too.
 #[test]
 fn the_library_is_known_by_its_path_where_its_text_is_there() {

@@ -18,7 +18,7 @@ use tilefit_python::torch::{Known, Tensor};
 use tilefit_python::work::{self, Limits, within};
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt};
 use tilefit_tilelang::plan::{Occupant, Placed, Plan, plan};
-use tilefit_tilelang::program::{BufferId, Launch, Scope as Memories};
+use tilefit_tilelang::program::{BufferId, Extent, Launch, Scope as Memories};
 use tilefit_tilelang::target::Target;
 use tilefit_tilelang::trace::{self, Environment, Home, Traced};
 use tilefit_tilelang::{dtypes, words};
@@ -138,13 +138,21 @@ fn are_alike(plans: &[Plan], others: &[Plan]) -> bool {
         && plans.iter().zip(others).all(|(one, other)| one.total == other.total && placed(one) == placed(other))
 }
 
-/// The argument of a call that is not known: it may not be the default, which shows whether it is a number.
+/// The argument of a call that is not known: it may not be the default, which shows what kind of value it is.
 fn given_something(ast: &Ast, function: &Function, param: &str) -> Constant {
     let default = function.params.iter().find(|it| ast.name(it.name) == Some(param)).and_then(|it| it.default);
-    let is_number = default.is_none_or(|default| matches!(ast.expr(default), Expr::Int(_)));
-    let remedy = Remedy::Value { param: param.to_owned(), example: Example::Number, is_number };
+    let example = match default.map(|default| ast.expr(default)) {
+        None | Some(Expr::Int(_)) => Some(Example::Number),
+        Some(Expr::Bool(_)) => Some(Example::Truth),
+        Some(_) => None,
+    };
+    let remedy = example.map(|example| Remedy::Value {
+        param: param.to_owned(),
+        example,
+        is_number: example == Example::Number,
+    });
     let reason = Reason::new(format!("`{param}` is given a value that is not known"));
-    Constant::Unknown(reason.with_remedy(is_number.then_some(remedy)))
+    Constant::Unknown(reason.with_remedy(remedy))
 }
 
 /// A value of the host as the front end takes it: tensors by their shapes, element types by the names that TileLang has for them.
@@ -209,6 +217,9 @@ fn nothing() -> gpu_plan::Total {
 fn not_known(reasons: Vec<Reason>) -> gpu_plan::Total {
     gpu_plan::Total { low: 0, high: None, reasons }
 }
+
+/// Of tensor memory, one for each thread of a warp group.
+const TENSOR_ROWS: u64 = 128;
 
 /// What following a kernel came to, on its way to what features know of kernels of GPUs.
 struct Converted<'a> {
@@ -297,11 +308,14 @@ impl Converted<'_> {
         let Some(arenas) = &plan.tensor_memory else {
             return not_known(vec![Reason::new("the width of a buffer of tensor memory is not known")]);
         };
+        // A tile of 64 rows takes half of the columns, or all.
+        let is_whole = |id: BufferId| launch.buffer(id).shape.first().and_then(Extent::known) == Some(TENSOR_ROWS);
+        let are_whole = arenas.iter().flat_map(|arena| &arena.buffers).all(|&(id, _)| is_whole(id));
         let mut base = 0_u64;
         for arena in arenas {
-            for &(id, column) in &arena.buffers {
+            for &(id, column) in arena.buffers.iter().filter(|_| are_whole) {
                 let columns = arena.columns.saturating_sub(column);
-                let memory = Memory::Tensor { columns, rows: 128 };
+                let memory = Memory::Tensor { columns, rows: TENSOR_ROWS as u32 };
                 program.buffers.push(self.added(launch.buffer(id), names, memory, 1));
                 let what = gpu_plan::Occupant::Buffer(gpu_program::BufferId(program.buffers.len() as u32 - 1));
                 let offset = Some(base.saturating_add(column));
@@ -309,6 +323,10 @@ impl Converted<'_> {
                 placed.push(gpu_plan::Placed { what, low: columns, high: columns, offset, row: 0, live });
             }
             base = base.saturating_add(arena.columns);
+        }
+        if !are_whole {
+            let reason = Reason::new("how tiles that do not have 128 rows lie in tensor memory is not modelled");
+            return gpu_plan::Total { low: gpu_plan::LEAST_COLUMNS, high: Some(base), reasons: vec![reason] };
         }
         gpu_plan::Total { low: base, high: Some(base), reasons: Vec::new() }
     }
