@@ -405,7 +405,7 @@ impl Scope for Host<'_, '_> {
     }
 }
 
-/// Without the word for arguments of which nothing is known.
+/// Without the word that stands for unknown arguments.
 pub(super) fn known(arguments: &[Argument]) -> Vec<Argument> {
     let is_known = |it: &&Argument| it.keyword.as_deref() != Some(eval::UNKNOWN_KEYWORDS);
     arguments.iter().filter(is_known).cloned().collect()
