@@ -273,6 +273,119 @@ fn values_come_from_other_files() {
 }
 
 #[test]
+fn a_star_brings_functions_and_constants() {
+    let text = r#"# file: /w/k.py
+import tilelang
+import tilelang.language as T
+from sizes import *
+
+
+@tilelang.jit
+def make(N=512):
+    @T.prim_func
+    def main(A: T.Tensor((N, N), "float16")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((rows(N), WIDTH), "float16")
+            fill(A, a)
+
+    return main
+
+
+# file: /w/sizes.py
+from more import *
+
+
+def rows(n):
+    return n // 8
+
+
+# file: /w/more.py
+import tilelang.language as T
+
+WIDTH = 64
+
+
+@T.macro
+def fill(A, a):
+    T.copy(A[0, 0], a)
+"#;
+    check(
+        text,
+        HOPPER,
+        expect![[r#"
+        8 KiB of 227 KiB (sm_90)
+        11: smem 0x0 8 KiB
+    "#]],
+    );
+}
+
+#[test]
+fn annotations_say_what_can_be_given() {
+    let text = r#"import tilelang
+import tilelang.language as T
+from elsewhere import Config, chosen
+
+
+@tilelang.jit
+def make(wide: bool, dtype: T.dtype, config: Config, op):
+    @T.prim_func
+    def main(A: T.Tensor((256, 64), "float16")):
+        with T.Kernel(1, threads=128):
+            if wide:
+                a = T.alloc_shared((64, 64), dtype)
+                T.copy(A[0, 0], a)
+            b = T.alloc_shared((64, config.width), "float16")
+            T.copy(A[0, 0], b)
+            op(b)
+
+    return main
+
+
+kernel = make(chosen(), chosen(), chosen(), chosen())
+"#;
+    check(
+        text,
+        HOPPER,
+        expect![[r#"
+        memory not known: a call that is not followed: `op` is given a value that is not known
+        7: hint[not-modelled] not modelled: the type of a buffer: `dtype` is given a value that is not known; add a comment `# tilefit: dtype=bf16` above the kernel
+    "#]],
+    );
+}
+
+#[test]
+fn a_factory_is_given_functions_of_the_language() {
+    let text = r#"import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def make(product, policy):
+    @T.prim_func
+    def main(A: T.Tensor((64, 64), "float16"), C: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((64, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.copy(A, a)
+            product(a, a, c, policy=policy)
+            T.copy(c, C)
+
+    return main
+
+
+kernel = make(T.gemm, T.GemmWarpPolicy.FullRow)
+"#;
+    check(
+        text,
+        HOPPER,
+        expect![[r#"
+            8 KiB of 227 KiB (sm_90)
+            10: smem 0x0 8 KiB
+        "#]],
+    );
+}
+
+#[test]
 fn a_buffer_has_a_hover_and_the_kernel_a_map() {
     let fixture = Fixture::new(&format!("{PRODUCT}\n\nkernel = product(1024, 1024, 1024)\n")).with_settings(HOPPER);
     let hover = fixture.hover(fixture.find("a = T.alloc_shared")).expect("a buffer");

@@ -127,11 +127,12 @@ const INSTRUCTIONS: [(&str, &str); 8] = [
     ("tlx.async_dot_wait", "sm_90"),
 ];
 
-/// The device whose instructions a kernel names; `None` where it names none, or those of several.
+/// The device that a kernel is a test for, or whose instructions it names; `None` where it names none, or those of several.
 #[salsa::tracked(returns(copy))]
 pub(super) fn device_of_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arch> {
     let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
-    only(ast.exprs().filter_map(|(expr, _)| of_instruction(ast, imports, expr)))
+    let required = scenario::function(ast).and_then(|function| only(required(ast, function)));
+    required.or_else(|| only(ast.exprs().filter_map(|(expr, _)| of_instruction(ast, imports, expr))))
 }
 
 fn of_instruction(ast: &Ast, imports: &Imports, expr: ExprId) -> Option<Arch> {
@@ -144,8 +145,10 @@ fn of_instruction(ast: &Ast, imports: &Imports, expr: ExprId) -> Option<Arch> {
 #[salsa::tracked(returns(copy))]
 pub(super) fn device_of_host<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arch> {
     let ast = syntax(db, unit);
-    let alone = scenario::function(ast)
-        .and_then(|function| only(skips(ast, function).filter_map(|condition| of_condition(ast, condition))));
+    let alone = scenario::function(ast).and_then(|function| {
+        let conditions = skips(ast, function).filter_map(|condition| of_condition(ast, condition));
+        only(conditions.chain(required(ast, function)))
+    });
     alone.or_else(|| spoken_of(db, unit).target)
 }
 
@@ -162,6 +165,25 @@ fn skips<'a>(ast: &'a Ast, function: &'a Function) -> impl Iterator<Item = ExprI
         _ => None,
     });
     decorated.chain(within)
+}
+
+/// What decorators of a test of TileLang require: `@tilelang.testing.requires_cuda_compute_version_eq(9, 0)`.
+fn required<'a>(ast: &'a Ast, function: &'a Function) -> impl Iterator<Item = Arch> + 'a {
+    function.decorators.iter().filter_map(|&decorator| {
+        let (func, args) = match ast.expr(decorator) {
+            Expr::Call { func, args } => (*func, args.as_slice()),
+            _ => (decorator, [].as_slice()),
+        };
+        let number =
+            |arg: &Arg| if let Expr::Int(number) = ast.expr(arg.value) { Some(number.to_string()) } else { None };
+        match *ast.dotted(func)?.last()? {
+            "requires_gfx950" => Arch::from_name("gfx950"),
+            "requires_cuda_compute_version_eq" => {
+                Arch::from_name(&format!("sm_{}", args.iter().map(number).collect::<Option<String>>()?))
+            }
+            _ => None,
+        }
+    })
 }
 
 fn skips_test(ast: &Ast, stmt: StmtId) -> bool {
@@ -216,6 +238,8 @@ mod tests {
         check("def test():\n    if not is_hip_cdna4() or small:\n        pytest.skip(\"…\")\n", Some("gfx950"), None);
         check("@pytest.mark.skipif(not is_hopper_or_newer())\ndef test():\n    pass\n", None, None);
         check("@pytest.mark.skipif(not is_hopper() and not is_blackwell())\ndef test():\n    pass\n", None, None);
+        let of_tilelang = "@tilelang.testing.requires_cuda_compute_version_eq(9, 0)\ndef test():\n    pass\n";
+        check(of_tilelang, Some("sm_90"), Some("sm_90"));
     }
 
     #[test]

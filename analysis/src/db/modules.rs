@@ -4,7 +4,7 @@ use tilefit_python::eval::{self, Binding};
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::Stmt;
 
-use super::statements::statements_of;
+use super::statements::{defined, statements_of};
 use super::{Name, SourceFile, Unit, imports, syntax, units};
 
 /// Files that hand a name on to each other.
@@ -55,6 +55,52 @@ pub(super) fn module_of_name<'db>(db: &'db dyn salsa::Database, file: SourceFile
     })
 }
 
+/// The files of the modules that a file takes all names of, the last first: of two that have a name it has that of the later.
+#[salsa::tracked(returns(ref))]
+fn stars(db: &dyn salsa::Database, file: SourceFile) -> Vec<SourceFile> {
+    let statements = statements_of(db, file, None).iter().rev();
+    let with_star = statements.filter(|unit| unit.source(db).text.contains("import *"));
+    let mut found = Vec::new();
+    for &unit in with_star {
+        let mut here: Vec<SourceFile> = Vec::new();
+        for (_, stmt) in syntax(db, unit).stmts() {
+            let Stmt::ImportFrom { level, module, names } = stmt else { continue };
+            if names.iter().any(|name| name.name == "*") {
+                here.extend(module_file(db, file, *level, Name::new(db, module.clone())));
+            }
+        }
+        found.extend(here.into_iter().rev());
+    }
+    found
+}
+
+/// The file from which a star brings a name that a file does not bind itself.
+#[salsa::tracked(returns(copy))]
+pub(super) fn star_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Option<SourceFile> {
+    let text = name.text(db);
+    if text.starts_with('_') || stars(db, file).is_empty() || binds(db, file, text) {
+        return None;
+    }
+    let mut reached: Vec<SourceFile> = stars(db, file).clone();
+    let mut next = 0;
+    while let Some(&source) = reached.get(next) {
+        if binds(db, source, text) {
+            return Some(source);
+        }
+        next += 1;
+        let further = stars(db, source).iter().filter(|it| !reached.contains(it)).copied().collect::<Vec<_>>();
+        reached.splice(next..next, further);
+    }
+    None
+}
+
+/// Whether the top of a file binds a name, other than by a star.
+fn binds(db: &dyn salsa::Database, file: SourceFile, name: &str) -> bool {
+    let definitions = [BlockKind::Function, BlockKind::FunctionHeader, BlockKind::ClassHeader];
+    definitions.iter().any(|&kind| defined(db, file, name, kind).is_some())
+        || statements_of(db, file, None).iter().any(|&unit| eval::binding(syntax(db, unit), name) != Binding::None)
+}
+
 /// The file that a name of a module is imported from, and its name there.
 #[salsa::tracked(returns(clone))]
 pub(super) fn imported_from<'db>(
@@ -72,9 +118,15 @@ pub(super) fn imported_from<'db>(
             _ => None,
         });
         let import = import.or_else(|| imported_by_functions(db, file, name));
-        let Some((level, module, original)) = import else { break };
-        let Some(source) = module_file(db, file, level, Name::new(db, module)) else { break };
-        (file, name) = (source, Name::new(db, original));
+        let source = match import {
+            Some((level, module, original)) => {
+                let source = module_file(db, file, level, Name::new(db, module));
+                source.map(|source| (source, Name::new(db, original)))
+            }
+            None => star_of(db, file, name).map(|source| (source, name)),
+        };
+        let Some(source) = source else { break };
+        (file, name) = source;
         found = Some((file, name));
     }
     found

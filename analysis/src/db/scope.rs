@@ -8,7 +8,7 @@ use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, ExprId};
 
 use super::libraries::{self, Reader};
-use super::modules::{module_called, module_file, module_of_name};
+use super::modules::{module_called, module_file, module_of_name, star_of};
 use super::program::Program;
 use super::statements::{defined, statements_of};
 use super::{Name, SourceFile, Unit, factories, patches, reexports, shapes, syntax, units};
@@ -37,7 +37,10 @@ pub(crate) fn constant<'db>(
         // The same import again, say, says nothing else.
         ([(_, value), again @ ..], _) if again.iter().all(|(_, other)| other == value) => Some(value.clone()),
         ([], Some(scope)) => constant(db, file, scope.parent(db), name, links, program),
-        ([], None) => None,
+        ([], None) => {
+            let source = star_of(db, file, name)?;
+            constant(db, source, None, name, links + 1, program.seen_from(db, source))
+        }
         _ => Some(Constant::Unknown(Reason::new(format!("`{}` is assigned more than once", name.text(db))))),
     }
 }
@@ -236,8 +239,10 @@ pub(super) fn imported<'db>(
         Binding::Import { level, module, original } => Some((level, module, original)),
         _ => None,
     });
-    let (level, module, original) = import?;
-    let source = module_file(db, file, level, Name::new(db, module))?;
+    let (source, original) = match import {
+        Some((level, module, original)) => (module_file(db, file, level, Name::new(db, module))?, original),
+        None => (star_of(db, file, name)?, name.text(db).clone()),
+    };
     defined(db, source, &original, BlockKind::Function)
         .or_else(|| defined(db, source, &original, BlockKind::ClassHeader))
         .or_else(|| imported(db, source, Name::new(db, original.clone()), program))

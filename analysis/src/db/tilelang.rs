@@ -16,7 +16,7 @@ use tilefit_python::eval::Constant;
 use tilefit_python::finding::{Example, Finding, Node, Note, Origin, Reason, Remedy};
 use tilefit_python::torch::{Known, Tensor};
 use tilefit_python::work::{self, Limits, within};
-use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt};
+use tilefit_syntax::ast::{Ast, ExprId, Function, Stmt};
 use tilefit_tilelang::plan::{Occupant, Placed, Plan, plan};
 use tilefit_tilelang::program::{BufferId, Extent, Launch, Scope as Memories};
 use tilefit_tilelang::target::Target;
@@ -138,14 +138,10 @@ fn are_alike(plans: &[Plan], others: &[Plan]) -> bool {
         && plans.iter().zip(others).all(|(one, other)| one.total == other.total && placed(one) == placed(other))
 }
 
-/// The argument of a call that is not known: it may not be the default, which shows what kind of value it is.
+/// The argument of a call that is not known: it may not be the default.
 fn given_something(ast: &Ast, function: &Function, param: &str) -> Constant {
-    let default = function.params.iter().find(|it| ast.name(it.name) == Some(param)).and_then(|it| it.default);
-    let example = match default.map(|default| ast.expr(default)) {
-        None | Some(Expr::Int(_)) => Some(Example::Number),
-        Some(Expr::Bool(_)) => Some(Example::Truth),
-        Some(_) => None,
-    };
+    let declared = function.params.iter().find(|it| ast.name(it.name) == Some(param));
+    let example = declared.map_or(Some(Example::Number), |declared| trace::example(ast, declared));
     let remedy = example.map(|example| Remedy::Value {
         param: param.to_owned(),
         example,
@@ -465,9 +461,10 @@ impl Environment for Surroundings<'_> {
 }
 
 fn definition(meant: Meant) -> Option<trace::Definition> {
+    let unknown = |what: &str| trace::Definition::Constant(Constant::Unknown(Reason::new(what)));
     Some(match meant {
         Meant::Function { ast, key, home } => trace::Definition::Function { ast, key: Some(key), home: Home(home) },
-        Meant::Class { .. } => return None,
+        Meant::Class { .. } => unknown("a class of Python is not followed"),
         Meant::Expression { ast, expr, element, home } => {
             trace::Definition::Expression { ast, expr, element, home: Home(home) }
         }

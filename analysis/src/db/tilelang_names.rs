@@ -4,7 +4,7 @@ use tilefit_gpu::scenario;
 use tilefit_python::eval::{Argument, Constant, Imports};
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId};
-use tilefit_tilelang::dtypes;
+use tilefit_tilelang::{dtypes, vocabulary};
 
 use super::reexports::imports;
 use super::{SourceFile, Unit, syntax};
@@ -60,11 +60,13 @@ pub(crate) fn tilelang_name(db: &dyn salsa::Database, file: SourceFile, path: &[
     (member.is_empty() || member.starts_with('.')).then(|| format!("T{member}"))
 }
 
-/// The value of a name in host code: an element type.
+/// The value of a name in host code: an element type, or a function that a kernel is given.
 pub(super) fn name(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> Option<Constant> {
     let path = full_path(imports(db, file), path)?;
     let name = path.strip_prefix("tilelang.language.")?;
-    dtypes::parse(name).map(|dtype| Constant::Member(format!("T.{}", dtype.name)))
+    let dtype = dtypes::parse(name).map(|dtype| dtype.name.to_string());
+    let function = || name.split('.').next().is_some_and(vocabulary::is_member).then(|| name.to_owned());
+    dtype.or_else(function).map(|name| Constant::Member(format!("T.{name}")))
 }
 
 /// What a function gives in host code.

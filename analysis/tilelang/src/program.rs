@@ -35,7 +35,7 @@ pub struct Options {
     pub is_tma_off: bool,
     /// `tl.enable_aggressive_shared_memory_merge`.
     pub is_merge_aggressive: bool,
-    /// `T.ws`: the kernel itself gives warps roles.
+    /// `T.ws`, `T.annotate_ws_schedule`: the kernel itself gives warps roles.
     pub has_roles: bool,
     /// `tl.disable_shared_memory_reuse`.
     pub is_reuse_off: bool,

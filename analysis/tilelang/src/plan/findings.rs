@@ -25,9 +25,12 @@ pub(super) fn findings(
 ) -> Vec<Finding> {
     let mut found = Vec::new();
     missing_hardware(launch, source, target, &mut found);
-    refused_loops(lowered, &mut found);
-    loops_beside_the_specialised(source, lowered, &mut found);
-    found.extend(mixed.iter().map(|mixed| mixed.finding()));
+    // What becomes of loops where the kernel itself gives warps roles is not modelled.
+    if !launch.options.has_roles {
+        refused_loops(lowered, &mut found);
+        loops_beside_the_specialised(source, lowered, &mut found);
+        found.extend(mixed.iter().map(|mixed| mixed.finding()));
+    }
     products(launch, source, lowered, target, &mut found);
     columns(launch, source, &mut found);
     elements(launch, lowered, target, &mut found);

@@ -60,7 +60,7 @@ pub(super) fn reasons(launch: &Launch, source: &Steps, lowered: &Lowered, known:
         reasons.events.push(Reason::new("the rules of `tl.enable_aggressive_shared_memory_merge` are not modelled"));
     }
     if launch.options.has_roles {
-        reasons.events.push(Reason::new("how `T.ws` shares the work between warps is not modelled"));
+        reasons.events.push(Reason::new("how a kernel itself shares its work between warps is not modelled"));
     }
     if lowered.is_too_long || lowered.events.has_more_rounds {
         reasons.events.push(Reason::new("a loop is written out into more statements than are followed"));

@@ -93,7 +93,8 @@ impl Tracer<'_> {
                 self.cast(&value, &dtype.clone())
             }
             Value::Unknown(it) => {
-                let reason = it.reason.clone();
+                // No number makes a function.
+                let reason = it.reason.clone().with_remedy(None);
                 if self.is_kernel(frame) && self.out.is_launched() {
                     self.note(reason.clone().of("a call that is not followed"));
                 }

@@ -10,7 +10,7 @@ use super::frames::function_of;
 use super::functions::has_decorated;
 use super::statements::Flow;
 use super::value::{Args, Code, FrameId, Function, FunctionKind, Value, not_known, unknown};
-use super::{Home, Traced, Tracer, What};
+use super::{Home, Traced, Tracer, What, example};
 use crate::program::Options;
 
 impl Tracer<'_> {
@@ -95,7 +95,7 @@ impl Tracer<'_> {
             let value = match param.kind {
                 ParamKind::Args => Value::tuple(Vec::new()),
                 ParamKind::Kwargs => Value::dict(Vec::new()),
-                _ => self.given(name, default),
+                _ => self.given(name, default, example(&ast, param)),
             };
             self.set_inner(frame, name, value);
         }
@@ -128,7 +128,7 @@ impl Tracer<'_> {
                 }
                 // Its declaration in the body says what it is.
                 _ if is_declared => unknown(format!("`{name}` is not declared yet")),
-                _ => self.given(name, default),
+                _ => self.given(name, default, example(&ast, param)),
             };
             self.set_inner(frame, name, value);
         }
@@ -160,7 +160,7 @@ impl Tracer<'_> {
         match self.sizes.get(name) {
             Some(&size) => Value::Int(size),
             None => {
-                let value = self.given(name, None);
+                let value = self.given(name, None, Some(Example::Number));
                 if let Value::Unknown(it) = &value {
                     self.declared.insert(it.id, name.to_owned());
                 }
@@ -261,7 +261,7 @@ impl Tracer<'_> {
                     let is_given = tuned.get(i, name).is_some();
                     let default = function.defaults.get(i).cloned().flatten();
                     if !is_given && matches!(default, None | Some(Value::None)) {
-                        let value = self.given(name, None);
+                        let value = self.given(name, None, example(&ast, param));
                         tuned.keywords.push((name.into(), value, None));
                     } else if !is_given && let Some(constant) = self.arguments.get(name) {
                         let value = self.constant(constant);
@@ -283,8 +283,8 @@ impl Tracer<'_> {
         self.traced.unknown.extend(stray);
         if self.traced.launches.is_empty() {
             let asked = std::mem::take(&mut self.asked);
-            for param in asked {
-                self.traced.needed.entry(param).or_insert(Example::Number);
+            for (param, example) in asked {
+                self.traced.needed.entry(param).or_insert(example);
             }
         }
         self.traced

@@ -11,6 +11,7 @@ use tilefit_syntax::ast::{Ast, Clause, Expr, ExprId, Stmt, StmtId};
 use super::value::{Code, FrameId, FunctionKind, Value, not_known, unknown};
 use super::{Definition, Home, Tracer, What};
 use crate::dtypes;
+use crate::program::WarpPolicy;
 
 /// A function that runs, or a comprehension in one.
 #[derive(Debug)]
@@ -298,6 +299,9 @@ impl Tracer<'_> {
             "math.inf" => Value::Float(f64::INFINITY),
             "math.nan" => Value::Float(f64::NAN),
             "typing.TYPE_CHECKING" => Value::Bool(false),
+            "tilelang.language.GemmWarpPolicy.Square" => Value::Policy(WarpPolicy::Square),
+            "tilelang.language.GemmWarpPolicy.FullRow" => Value::Policy(WarpPolicy::FullRow),
+            "tilelang.language.GemmWarpPolicy.FullCol" => Value::Policy(WarpPolicy::FullColumn),
             _ => match path.strip_prefix("tilelang.language.").and_then(dtypes::parse) {
                 Some(dtype) => Value::Dtype(dtype),
                 None => Value::Library(path.into()),
@@ -315,7 +319,7 @@ impl Tracer<'_> {
             Constant::Str(text) => self.argument_text(text),
             Constant::Member(name) => match dtypes::parse(name.rsplit('.').next().unwrap_or(name)) {
                 Some(dtype) => Value::Dtype(dtype),
-                None => self.of_library(name),
+                None => self.of_library(&name.replacen("T.", "tilelang.language.", 1)),
             },
             Constant::List(parts) => Value::list(parts.iter().map(|part| self.constant(part)).collect()),
             Constant::Tuple(parts) => Value::tuple(parts.iter().map(|part| self.constant(part)).collect()),
@@ -337,10 +341,12 @@ impl Tracer<'_> {
     }
 
     /// A parameter that is given no value.
-    pub(super) fn missing(&mut self, param: &str, example: Example) -> Value {
-        self.asked.insert(param.to_owned());
-        let remedy = Remedy::Value { param: param.to_owned(), example, is_number: true };
-        not_known(Reason::new(format!("`{param}` has no value")).with_remedy(Some(remedy)))
+    pub(super) fn missing(&mut self, param: &str, example: Option<Example>) -> Value {
+        let remedy = example.map(|example| {
+            self.asked.insert(param.to_owned(), example);
+            Remedy::Value { param: param.to_owned(), example, is_number: example == Example::Number }
+        });
+        not_known(Reason::new(format!("`{param}` has no value")).with_remedy(remedy))
     }
 
     /// The value of an expression of a text that sees the names of a frame, which may be one of another text: a default, an annotation.

@@ -192,9 +192,15 @@ impl Tracer<'_> {
 
 /// Decorators that leave a function what it is.
 fn is_transparent(path: &str) -> bool {
-    let known =
-        ["tilelang.autotune", "tilelang.autotuner.autotune", "tilelang.language.inline", "contextlib.contextmanager"];
-    known.contains(&path) || path.starts_with("functools.") || path.starts_with("torch.") || path.starts_with("typing.")
+    const KNOWN: [&str; 5] = [
+        "tilelang.autotune",
+        "tilelang.autotuner.autotune",
+        "tilelang.language.inline",
+        "tilelang.transform.simplify_prim_func",
+        "contextlib.contextmanager",
+    ];
+    const MODULES: [&str; 5] = ["functools.", "torch.", "typing.", "pytest.", "tilelang.testing."];
+    KNOWN.contains(&path) || MODULES.iter().any(|module| path.starts_with(module))
 }
 
 /// Whether a function, or one in it, is decorated with a name that ends so.

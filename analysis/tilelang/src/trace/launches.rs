@@ -5,11 +5,11 @@ use std::rc::Rc;
 use tilefit_python::finding::{Example, Origin, Reason};
 use tilefit_syntax::ast::{ExprId, ParamKind};
 
-use super::Tracer;
 use super::frames::function_of;
 use super::recording::joined;
 use super::statements::Flow;
 use super::value::{Args, Expr, FrameId, Function, LaunchSpec, Size, TensorSpec, Value, View, not_known, unknown};
+use super::{Tracer, example};
 use crate::program::{Buffer, BufferId, Dtype, Kind, Region, Scope};
 use crate::vocabulary;
 
@@ -41,9 +41,9 @@ impl Tracer<'_> {
                 (_, ParamKind::Args | ParamKind::Kwargs) => unknown("arguments of a kernel that are not known"),
                 (Some(annotation), _) => match self.parameter_of(name, annotation, at) {
                     Some(value) => value,
-                    None => self.given(name, function.defaults.get(i).cloned().flatten()),
+                    None => self.given(name, function.defaults.get(i).cloned().flatten(), example(&ast, param)),
                 },
-                (None, _) => self.given(name, function.defaults.get(i).cloned().flatten()),
+                (None, _) => self.given(name, function.defaults.get(i).cloned().flatten(), example(&ast, param)),
             };
             self.set_inner(frame, name, value);
         }
@@ -62,14 +62,14 @@ impl Tracer<'_> {
     }
 
     /// The value that a parameter of the function that is followed is given.
-    pub(super) fn given(&mut self, name: &str, default: Option<Value>) -> Value {
+    pub(super) fn given(&mut self, name: &str, default: Option<Value>, example: Option<Example>) -> Value {
         if !self.traced.parameters.iter().any(|known| known == name) {
             self.traced.parameters.push(name.to_owned());
         }
         match (self.arguments.get(name), default) {
             (Some(constant), _) => self.constant(constant),
             (None, Some(default)) => default,
-            (None, None) => self.missing(name, Example::Number),
+            (None, None) => self.missing(name, example),
         }
     }
 

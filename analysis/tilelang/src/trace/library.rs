@@ -10,7 +10,7 @@ use super::recording::joined;
 use super::symbolic::Sum;
 use super::value::{self, Args, Expr, FrameId, Size, Touch, Value, not_known, unknown};
 use super::{Tracer, What};
-use crate::program::{Scope, WarpPolicy};
+use crate::program::Scope;
 use crate::{dtypes, vocabulary};
 
 const LANGUAGE: &str = "tilelang.language.";
@@ -43,12 +43,6 @@ impl Tracer<'_> {
             let at = self.at(frame, expr);
             self.mistake(at, What::Member { name: name.to_owned(), nearest: vocabulary::nearest(name) });
             return unknown(format!("`T.{name}` does not exist"));
-        }
-        match full.strip_prefix("tilelang.language.GemmWarpPolicy.") {
-            Some("Square") => return Value::Policy(WarpPolicy::Square),
-            Some("FullRow") => return Value::Policy(WarpPolicy::FullRow),
-            Some("FullCol") => return Value::Policy(WarpPolicy::FullColumn),
-            _ => {}
         }
         self.of_library(&full)
     }
@@ -266,6 +260,7 @@ impl Tracer<'_> {
             | "gemm_sp"
             | "gemm_blockscaled"
             | "tcgen05_gemm_blockscaled"
+            | "mma_gemm_blockscaled"
             | "wgmma_gemm_sp"
             | "tcgen05_gemm_sp" => self.gemm(frame, expr, name, args),
             "fill" | "clear" => self.fill(frame, expr, args),
@@ -288,7 +283,7 @@ impl Tracer<'_> {
             }
             "annotate_layout" => self.annotated_layout(args),
             "annotate_ws_pipeline_depth" | "annotate_ws_schedule" | "ws_op" => {
-                self.note(Reason::new(format!("`T.{name}` says how warps share the work, which is not modelled")));
+                self.options.has_roles = true;
                 Value::None
             }
             "ws" | "WarpSpecialize" => {

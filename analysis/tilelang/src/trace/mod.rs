@@ -25,7 +25,7 @@ mod statements;
 mod symbolic;
 mod value;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ use tilefit_python::eval::Constant;
 use tilefit_python::finding::{Example, Node, Origin, Reason, Remedy};
 use tilefit_python::work;
 use tilefit_syntax::BlockKey;
-use tilefit_syntax::ast::{Ast, ExprId, StmtId};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Param, StmtId};
 
 use crate::program::{Launch, Options};
 use frames::Frame;
@@ -109,6 +109,22 @@ const DEEPEST_NESTING: u32 = 90;
 /// Longest list, text and loop of Python that is followed.
 const LONGEST: usize = 4096;
 
+/// What is written for a parameter, as its annotation and its default say it; `None` for what no comment can say.
+pub fn example(ast: &Ast, param: &Param) -> Option<Example> {
+    let annotated =
+        param.annotation.and_then(|annotation| ast.dotted(annotation)).and_then(|path| path.last().copied());
+    match (annotated, param.default.map(|default| ast.expr(default))) {
+        (Some("int" | "float"), _) => Some(Example::Number),
+        (Some("bool"), _) => Some(Example::Truth),
+        (Some("dtype"), _) => Some(Example::Elements),
+        (Some("str"), _) if ast.name(param.name).is_some_and(|name| name.ends_with("type")) => Some(Example::Elements),
+        (Some(_), _) => None,
+        (None, None | Some(Expr::Int(_))) => Some(Example::Number),
+        (None, Some(Expr::Bool(_))) => Some(Example::Truth),
+        (None, Some(_)) => None,
+    }
+}
+
 /// Follows the function that a block is: a factory, a kernel of the eager kind, or a primitive function.
 ///
 /// Arguments for tensors of an eager kernel are their shapes, as tuples.
@@ -146,7 +162,7 @@ impl<'a> Tracer<'a> {
             depth: 0,
             nesting: 0,
             uncertain: 0,
-            asked: BTreeSet::new(),
+            asked: BTreeMap::new(),
             learnt: sizes.clone(),
             sizes,
             declared: FxHashMap::default(),
@@ -189,7 +205,7 @@ struct Tracer<'a> {
     /// Depth of branches that are followed though nobody knows whether they are taken.
     uncertain: u32,
     /// Parameters that have no value and were asked for.
-    asked: BTreeSet<String>,
+    asked: BTreeMap<String, Example>,
     /// Extents that the shapes of arguments give to `T.const`: before, and as far as they are known now.
     sizes: BTreeMap<String, i64>,
     learnt: BTreeMap<String, i64>,
