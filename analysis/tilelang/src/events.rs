@@ -120,6 +120,32 @@ fn under_condition<'p>(repeat: &Repeat<'p>, steps: Steps<'p>) -> Option<Rc<Step<
     Some(Step::new(Form::Loop(around)))
 }
 
+/// A statement in one iteration of the loop around it: conditions that hold there are gone, and what stands under others, too.
+fn in_iteration<'p>(step: &Rc<Step<'p>>, iteration: u64, steps: &mut Steps<'p>) {
+    let all = |inner: &Steps<'p>| {
+        let mut steps = Vec::with_capacity(inner.len());
+        inner.iter().for_each(|step| in_iteration(step, iteration, &mut steps));
+        steps
+    };
+    match &step.form {
+        Form::If(guard) => {
+            let known = guard.of.and_then(|branch| branch.in_rounds.iter().find(|(round, _)| *round == iteration));
+            match known {
+                Some((_, true)) => steps.extend(all(&guard.then)),
+                Some((_, false)) => steps.extend(all(&guard.otherwise)),
+                None => {
+                    let (then, otherwise) = (all(&guard.then), all(&guard.otherwise));
+                    steps.push(Step::new(Form::If(Guard { of: guard.of, then, otherwise })));
+                }
+            }
+        }
+        Form::Loop(repeat) if repeat.of.stages == 0 => {
+            steps.push(Step::new(Form::Loop(Repeat { body: all(&repeat.body), ..repeat.clone() })));
+        }
+        _ => steps.push(step.clone()),
+    }
+}
+
 struct Planning<'l, 'p> {
     launch: &'l Launch,
     target: Target,
@@ -204,17 +230,22 @@ impl<'p> Planning<'_, 'p> {
         let depth = self.depth(pipeline);
         // Without a number in the kernel, as if it ran often enough: the compiler knows no better.
         let runs = extent.unwrap_or(u64::MAX);
-        let in_round = |round: u64, is_in: &dyn Fn(u64) -> bool| -> Steps<'p> {
+        // A statement that lags behind is in an earlier iteration.
+        let in_round = |round: u64, first: u64, is_in: &dyn Fn(u64) -> bool| -> Steps<'p> {
             let running =
                 pipeline.scheduled.iter().filter(|(_, stage)| is_in(*stage) && round < runs.saturating_add(*stage));
-            running.map(|(step, _)| step.clone()).collect()
+            let mut steps = Vec::new();
+            for (step, stage) in running {
+                in_iteration(step, first.saturating_add(round).saturating_sub(*stage), &mut steps);
+            }
+            steps
         };
         // A round that may not run stands under a condition of its own, as one event.
         let may_not_run = |round: u64| extent.is_none() && round >= repeat.of.least;
         let mut steps: Steps = Vec::new();
         for round in 0..depth {
             if !may_not_run(round) {
-                steps.extend(in_round(round, &|stage| stage <= round));
+                steps.extend(in_round(round, 0, &|stage| stage <= round));
                 continue;
             }
             // Those of one stage that stand together are under one condition.
@@ -226,7 +257,7 @@ impl<'p> Planning<'_, 'p> {
         let body = || pipeline.scheduled.iter().map(|(step, _)| step.clone()).collect::<Steps>();
         match runs.saturating_sub(pipeline.depth()) {
             0 => {}
-            1 => steps.extend(body()),
+            1 => steps.extend(in_round(pipeline.depth(), 0, &|_| true)),
             _ => steps.push(Step::new(Form::Loop(Repeat {
                 stages: 0,
                 is_written: false,
@@ -236,11 +267,12 @@ impl<'p> Planning<'_, 'p> {
         }
         if may_not_run(depth.saturating_sub(1)) {
             // Those behind the loop are a loop, too, with each statement once.
-            steps.extend(under_condition(repeat, in_round(0, &|stage| stage > 0)));
+            steps.extend(under_condition(repeat, in_round(0, u64::MAX, &|stage| stage > 0)));
             return steps;
         }
         for round in 0..depth {
-            steps.extend(in_round(0, &|stage| stage > round && stage <= runs.saturating_add(round)));
+            let is_in = |stage: u64| stage > round && stage <= runs.saturating_add(round);
+            steps.extend(in_round(0, runs.saturating_add(round), &is_in));
         }
         steps
     }

@@ -244,6 +244,8 @@ pub struct WrittenPipeline {
 pub struct Branch {
     /// What its condition looks at.
     pub reads: Vec<Region>,
+    /// Whether it holds in the first and in the last rounds of the pipelined loop around it, where their number says so.
+    pub in_rounds: Vec<(u64, bool)>,
     pub then: Vec<Statement>,
     pub otherwise: Vec<Statement>,
     pub at: Origin,

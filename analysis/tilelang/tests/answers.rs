@@ -172,6 +172,7 @@ impl Reader {
         }
         if statement.get("if").is_some() {
             return Statement::Branch(Branch {
+                in_rounds: Vec::new(),
                 reads: self.regions(&statement["r"]),
                 then: self.statements(&statement["then"]),
                 otherwise: self.statements(&statement["else"]),

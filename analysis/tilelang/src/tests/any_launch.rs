@@ -109,7 +109,7 @@ fn statement() -> impl Strategy<Value = Statement> {
             });
         let branch = (prop::collection::vec(region(), 0..2), body(), body());
         let branch = branch.prop_map(|(reads, then, otherwise)| {
-            Statement::Branch(Branch { reads, then, otherwise, at: origin(node(), 3) })
+            Statement::Branch(Branch { reads, in_rounds: Vec::new(), then, otherwise, at: origin(node(), 3) })
         });
         prop_oneof![2 => repeat, 1 => branch]
     })

@@ -85,7 +85,7 @@ impl Reader<'_> {
                         self.lines.get(self.at).is_some_and(|(other, line)| *other == own && *line == "else");
                     self.at += usize::from(has_else);
                     let otherwise = if has_else { self.block(own + 2) } else { Vec::new() };
-                    body.push(Statement::Branch(Branch { reads, then, otherwise, at }));
+                    body.push(Statement::Branch(Branch { reads, in_rounds: Vec::new(), then, otherwise, at }));
                 }
                 words => body.push(Statement::Op(self.op(words, at))),
             }

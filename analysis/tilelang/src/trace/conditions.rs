@@ -103,6 +103,8 @@ pub(super) struct Mark {
 const DEEPEST: u32 = 12;
 /// Rounds in which facts narrow each other's numbers.
 const ROUNDS: usize = 3;
+/// More rounds are not written out on either side of a loop of which anybody asks.
+const WRITTEN_OUT: u64 = 8;
 
 impl Facts {
     /// A variable that goes from 0 to below an extent.
@@ -451,6 +453,26 @@ impl Tracer<'_> {
             Value::Expr(expr) if expr.touches.is_empty() => self.facts.decided(expr.sum.only_key()?),
             _ => None,
         }
+    }
+
+    /// Whether a condition holds in the rounds that the compiler writes out before a pipelined loop and after it: only rounds that say so.
+    pub(super) fn decided_in_rounds(&mut self, condition: &Expr) -> Vec<(u64, bool)> {
+        let (Some((variable, extent)), Some(key)) = (self.pipelined, condition.sum.only_key()) else {
+            return Vec::new();
+        };
+        if !condition.touches.is_empty() {
+            return Vec::new();
+        }
+        let last = extent.map_or(0..0, |extent| extent.saturating_sub(WRITTEN_OUT).max(WRITTEN_OUT)..extent);
+        let rounds = (0..extent.unwrap_or(WRITTEN_OUT).min(WRITTEN_OUT)).chain(last);
+        let mark = self.facts.mark();
+        let mut decided = Vec::new();
+        for round in rounds {
+            self.facts.spans.insert(variable, Span::one(i128::from(round)));
+            decided.extend(self.facts.decided(key).map(|holds| (round, holds)));
+        }
+        self.facts.back_to(mark);
+        decided
     }
 
     pub(super) fn under<T>(&mut self, condition: Option<&Expr>, holds: bool, run: impl FnOnce(&mut Self) -> T) -> T {

@@ -207,8 +207,13 @@ impl Tracer<'_> {
                 self.needs(&reason);
             }
         }
-        self.loop_variables(frame, target, spec);
+        let variable = self.loop_variables(frame, target, spec);
         self.loops.push(true);
+        let around = self.pipelined;
+        if let (LoopKind::Pipelined { .. }, Some(variable)) = (&spec.kind, variable) {
+            let extent = spec.extents.first().and_then(Size::known);
+            self.pipelined = Some((variable, extent.and_then(|extent| u64::try_from(extent).ok())));
+        }
         let mut flow = Flow::Next;
         match &spec.kind {
             LoopKind::Parallel => {
@@ -235,6 +240,7 @@ impl Tracer<'_> {
                 self.grid(extents, made, spec, at, |tracer| flow = tracer.body(frame, body));
             }
         }
+        self.pipelined = around;
         self.loops.pop();
         match flow {
             Flow::Return(value) => Flow::Return(value),
@@ -282,21 +288,24 @@ impl Tracer<'_> {
         made.stages = self.stages(stages);
         self.looped(made, &spec.touches, |tracer| {
             let inner = tracer.body_of(run);
-            let guarded = tracer.body_of(|tracer| tracer.branch(&[], inner, Vec::new(), at));
+            let guarded = tracer.body_of(|tracer| tracer.branch((&[], Vec::new()), inner, Vec::new(), at));
             match is_padded {
-                true => tracer.branch(&[], guarded, Vec::new(), at),
+                true => tracer.branch((&[], Vec::new()), guarded, Vec::new(), at),
                 false => guarded.into_iter().for_each(|statement| tracer.emit(statement)),
             }
         });
     }
 
     /// Names of the variables of a loop.
-    fn loop_variables(&mut self, frame: FrameId, target: ExprId, spec: &LoopSpec) {
+    /// Gives the key of the variable, if there is one.
+    fn loop_variables(&mut self, frame: FrameId, target: ExprId, spec: &LoopSpec) -> Option<u64> {
         let ast = self.frame(frame).code.ast.clone();
         let count = spec.extents.len();
         let mut next = 0;
+        let mut only = None;
         let mut variable = |tracer: &mut Self, name: &str| {
             let key = value::next_id();
+            only = (count == 1).then_some(key);
             tracer.facts.counts(key, spec.extents.get(next).and_then(Size::known));
             next += 1;
             Value::Expr(Expr::variable(name, key))
@@ -333,9 +342,9 @@ impl Tracer<'_> {
             }
             _ => {}
         }
+        only
     }
 
-    /// Names behind `as` of a launch.
     pub(super) fn bind_variables(
         &mut self,
         frame: FrameId,

@@ -168,6 +168,7 @@ impl<'a> Tracer<'a> {
             declared: FxHashMap::default(),
             bound: FxHashMap::default(),
             loops: Vec::new(),
+            pipelined: None,
             stores: 0,
             facts: conditions::Facts::default(),
         }
@@ -215,6 +216,8 @@ struct Tracer<'a> {
     bound: FxHashMap<*const Ast, FxHashSet<String>>,
     /// Loops around, innermost last: whether each is the kernel's.
     loops: Vec<bool>,
+    /// The variable of the innermost pipelined loop around, and how often that goes round.
+    pipelined: Option<(u64, Option<u64>)>,
     /// Stores so far: what is loaded before one may differ from what is loaded after it.
     stores: u64,
     /// What conditions and loops say of numbers where the next statement stands.

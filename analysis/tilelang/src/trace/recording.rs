@@ -380,8 +380,15 @@ impl Tracer<'_> {
         self.op(Kind::Parallel { is_copy: nest.stores && nest.is_copy }, nest.reads, nest.writes, at);
     }
 
-    pub(super) fn branch(&mut self, touches: &[Touch], then: Vec<Statement>, otherwise: Vec<Statement>, at: Origin) {
-        self.emit(Statement::Branch(Branch { reads: Self::read_of(touches), then, otherwise, at }));
+    /// `condition`: what it touches, and whether it holds in single rounds.
+    pub(super) fn branch(
+        &mut self,
+        (touches, in_rounds): (&[Touch], Vec<(u64, bool)>),
+        then: Vec<Statement>,
+        otherwise: Vec<Statement>,
+        at: Origin,
+    ) {
+        self.emit(Statement::Branch(Branch { reads: Self::read_of(touches), in_rounds, then, otherwise, at }));
     }
 }
 

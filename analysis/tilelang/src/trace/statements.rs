@@ -239,8 +239,9 @@ impl Tracer<'_> {
         let touches = condition.as_ref().map_or_else(Vec::new, |condition| condition.touches.to_vec());
         let touches = touches.as_slice();
         if self.out.is_in_nest() {
-            self.branch(touches, Vec::new(), Vec::new(), at);
+            self.branch((touches, Vec::new()), Vec::new(), Vec::new(), at);
         }
+        let in_rounds = condition.as_ref().map_or_else(Vec::new, |condition| self.decided_in_rounds(condition));
         let (mut first, mut second) = (Flow::Next, Flow::Next);
         let then = self
             .under(condition.as_ref(), true, |tracer| tracer.body_of_branch(|tracer| first = tracer.body(frame, body)));
@@ -248,7 +249,7 @@ impl Tracer<'_> {
             tracer.body_of_branch(|tracer| second = tracer.body(frame, or_else))
         });
         if !self.out.is_in_nest() {
-            self.branch(touches, then, otherwise, at);
+            self.branch((touches, in_rounds), then, otherwise, at);
         }
         match (first, second) {
             (Flow::Return(value), _) | (_, Flow::Return(value)) => Flow::Return(value),
@@ -285,7 +286,7 @@ impl Tracer<'_> {
         if !is_silent {
             self.note(why.clone());
             let at = self.at_stmt(frame, stmt);
-            self.branch(&[], then, otherwise, at);
+            self.branch((&[], Vec::new()), then, otherwise, at);
         } else if self.out.is_in_nest() {
             self.note(why.clone());
         }
@@ -380,7 +381,7 @@ impl Tracer<'_> {
                     tracer.facts.assume_some_threads(threads);
                     tracer.body_of_branch(|tracer| flow = tracer.with(frame, rest, body, stmt))
                 });
-                self.branch(&[], then, Vec::new(), at);
+                self.branch((&[], Vec::new()), then, Vec::new(), at);
                 flow
             }
             Value::Unknown(it) => {
