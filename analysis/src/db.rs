@@ -93,7 +93,7 @@ pub(crate) use scenario_tables::{ScenarioRow, ScenarioTable, triton_assumed, tri
 pub(crate) use scope::value;
 pub(crate) use shapes::given as given_shapes;
 pub(crate) use shared_plans::SharedPlans;
-pub(crate) use tilelang_names::{is_tilelang_decorator, tilelang_name};
+pub(crate) use tilelang_names::{is_factory, is_tilelang_decorator, tilelang_name};
 pub(crate) use tlx::{TlxPart, is_tlx_decorator, module_constant, tlx_name};
 pub(crate) use triton::{
     TritonKernel, gluon_name, is_gluon_decorator, is_triton_decorator, triton_dialect, triton_kernel, triton_name,

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use expect_test::{Expect, expect};
 use serde_json::Value;
 use tilefit_analysis::Fixture;
+use tilefit_analysis::ide::Effect;
+use tilefit_syntax::TextRange;
 
 const PRODUCT: &str = r#"import tilelang
 import tilelang.language as T
@@ -43,7 +45,7 @@ fn said(fixture: &Fixture) -> String {
 }
 
 fn line(fixture: &Fixture, offset: usize) -> usize {
-    fixture.at(tilefit_syntax::TextRange::new(0, offset)).matches('\n').count() + 1
+    fixture.at(TextRange::new(0, offset)).matches('\n').count() + 1
 }
 
 #[track_caller]
@@ -492,4 +494,100 @@ fn planned(text: &str, case: &Value, target: &str) -> (Option<(u64, u64)>, Strin
         .collect();
     lines.sort();
     (bounds.or_else(|| smem.used.map(|used| (used, used))), lines.concat())
+}
+
+/// Prints what is offered at a place, the lines that are other ones then, and what the lens says of them.
+#[track_caller]
+fn check_fixes(text: &str, at: &str, expected: Expect) {
+    let fixture = Fixture::new(text).with_settings(HOPPER);
+    let mut out = String::new();
+    for action in fixture.code_actions(TextRange::empty(fixture.find(at))) {
+        writeln!(out, "{}", action.title).expect("a string");
+        let edits = match action.effect {
+            Effect::Improve(edits) => edits,
+            Effect::Fix(fix) => fix.edits,
+            _ => continue,
+        };
+        let fixed = fixture.edited(&edits);
+        for line in fixed.lines().filter(|line| !text.lines().any(|old| old == *line)) {
+            writeln!(out, "{line}").expect("a string");
+        }
+        let fixed = Fixture::new(&fixed).with_settings(HOPPER);
+        let lens = fixed.code_lenses().into_iter().find_map(|it| fixed.code_lens(it)).map(|it| it.title);
+        writeln!(out, "    {}", lens.unwrap_or_default()).expect("a string");
+    }
+    if let Some(action) = fixture.largest_fit_action(fixture.find(at)) {
+        writeln!(out, "{}", action.title).expect("a string");
+    }
+    expected.assert_eq(&out);
+}
+
+#[test]
+fn numbers_of_factories_and_their_calls_can_be_smaller() {
+    let large = format!("{PRODUCT}\n\nkernel = product(1024, 1024, 1024)\n").replace("depth=3", "depth=20");
+    check_fixes(
+        &large,
+        "product(M",
+        expect![[r#"
+        `rows = 32` fits: 200 KiB of shared memory
+        def product(M, N, K, rows=32, depth=20, dtype="float16"):
+            200 KiB of 227 KiB (sm_90) · room for 1 block/SM
+        `depth = 10` fits: 160 KiB of shared memory
+        def product(M, N, K, rows=128, depth=10, dtype="float16"):
+            160 KiB of 227 KiB (sm_90) · room for 1 block/SM
+    "#]],
+    );
+    let call = format!("{PRODUCT}\n\nkernel = product(1024, 1024, 1024, 256, depth=12)\n");
+    check_fixes(
+        &call,
+        "product(M",
+        expect![[r#"
+        `rows = 128` fits: 192 KiB of shared memory
+        kernel = product(1024, 1024, 1024, 128, depth=12)
+            192 KiB of 227 KiB (sm_90) · room for 1 block/SM
+        `depth = 9` fits: 216 KiB of shared memory
+        kernel = product(1024, 1024, 1024, 256, depth=9)
+            216 KiB of 227 KiB (sm_90) · room for 1 block/SM
+    "#]],
+    );
+    let copies = call.replace("num_stages=depth", "num_stages=12");
+    check_fixes(
+        &copies,
+        "product(M",
+        expect![[r#"
+            `rows = 128` fits: 192 KiB of shared memory
+            kernel = product(1024, 1024, 1024, 128, depth=12)
+                192 KiB of 227 KiB (sm_90) · room for 1 block/SM
+            `num_stages = 9` in line 14 fits: 216 KiB of shared memory
+                        for k in T.Pipelined(K // 32, num_stages=9):
+                216 KiB of 227 KiB (sm_90) · room for 1 block/SM
+        "#]],
+    );
+}
+
+#[test]
+fn the_largest_value_that_fits() {
+    let text = format!("{PRODUCT}\n\nkernel = product(1024, 1024, 1024)\n");
+    check_fixes(
+        &text,
+        "128, depth",
+        expect![[r#"
+        Set `rows` to 1024, the largest value that fits (2048 takes 408 KiB of 227 KiB smem of sm_90)
+    "#]],
+    );
+    check_fixes(
+        &text,
+        "3, dtype",
+        expect![[r#"
+        Set `depth` to 14, the largest value that fits (15 takes 240 KiB of 227 KiB smem of sm_90)
+    "#]],
+    );
+    let call = format!("{PRODUCT}\n\nkernel = product(1024, 1024, 1024, rows=256, depth=12)\n");
+    check_fixes(
+        &call,
+        "256, depth",
+        expect![[r#"
+        Set `rows` to 128, the largest value that fits (256 takes 288 KiB of 227 KiB smem of sm_90)
+    "#]],
+    );
 }

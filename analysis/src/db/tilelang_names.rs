@@ -14,7 +14,7 @@ const LAUNCHES: [&str; 2] = ["Kernel", "ClusterKernel"];
 
 /// Whether a function makes kernels of TileLang: one that launches, or that holds a primitive function.
 #[salsa::tracked(returns(copy))]
-pub(super) fn is_factory<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+pub(crate) fn is_factory<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     let text = &unit.source(db).text;
     // The look at the text keeps all others from being parsed.
     if unit.key(db).kind != BlockKind::Function || !text.contains("Kernel") {

@@ -14,7 +14,7 @@ use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{BinaryOp, Expr, ExprId};
 
 pub use constants::Constant;
-pub(crate) use constants::constants;
+pub(crate) use constants::{constants, within};
 pub use judged::{MemoryUse, Verdict};
 
 use crate::db;

@@ -1,14 +1,17 @@
 //! A way out of a memory that is too small: one number less, of a scenario comment, of a default, of a launch or of an allocation. The kernel is
 //! laid out with it before it is offered.
 
+use std::collections::BTreeSet;
+
 use tilefit_gpu::scenario;
 use tilefit_python::diagnostics::{Code, Severity};
 use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
-use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param};
+use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param, Stmt};
 
 use super::code_action::{CodeAction, Effect, Fix};
 use super::diagnostic::Diagnostic;
+use super::largest_fit::within;
 use super::speculative::{self, Concerned, Edit};
 use super::{Context, PlacedUnit, formatting, language, languages};
 use crate::db;
@@ -20,8 +23,9 @@ const MOST_VALUES: usize = 6;
 const MOST_STAGES: u64 = 15;
 
 struct Number {
-    /// What it is, as a reader of the title finds it.
-    what: String,
+    name: String,
+    /// Where a name alone does not say it.
+    line: Option<usize>,
     value: u64,
     range: TextRange,
     /// What is written before the number, which is not there yet.
@@ -32,6 +36,14 @@ impl Number {
     fn with(&self, value: u64) -> Edit {
         (self.range, format!("{}{value}", self.before))
     }
+}
+
+/// The names in the shapes of tensors that a kernel of TileLang is given: those of the problem, which is not made smaller.
+fn sizes_of_problem(ast: &Ast) -> BTreeSet<&str> {
+    let inner =
+        ast.stmts().filter_map(|(_, stmt)| if let Stmt::Function(function) = stmt { Some(function) } else { None });
+    let annotations = inner.flat_map(|function| function.params.iter().filter_map(|param| param.annotation));
+    annotations.flat_map(|annotation| within(ast, annotation)).filter_map(|expr| ast.name(expr)).collect()
 }
 
 /// For the first diagnostic of a memory that is too small.
@@ -47,11 +59,16 @@ pub(super) fn smaller_numbers(context: &Context<'_>, placed: &PlacedUnit<'_>, ra
     let Some(fixes) = kernel.diagnostics(context, placed).into_iter().find(is_too_small) else { return Vec::new() };
     let offer = |number: Number| {
         let (value, bytes) = fitting(context, placed, &number)?;
-        let title = format!("`{} = {value}` fits: {} of shared memory", number.what, formatting::bytes(bytes));
+        let place = number.line.map_or_else(String::new, |line| format!(" in line {line}"));
+        let bytes = formatting::bytes(bytes);
+        let title = format!("`{} = {value}`{place} fits: {bytes} of shared memory", number.name);
         let edits = vec![number.with(value)];
         Some(CodeAction { title, effect: Effect::Fix(Fix { edits, fixes: fixes.clone(), preferred: false }) })
     };
-    numbers(context, placed).into_iter().take(MOST_NUMBERS).filter_map(offer).collect()
+    let ast = db::syntax(context.db, placed.unit);
+    let fixed = if db::is_factory(context.db, placed.unit) { sizes_of_problem(ast) } else { BTreeSet::new() };
+    let numbers = numbers(context, placed).into_iter().filter(|number| !fixed.contains(number.name.as_str()));
+    numbers.take(MOST_NUMBERS).filter_map(offer).collect()
 }
 
 /// The largest smaller value with which the kernel fits, and the shared memory that it takes then.
@@ -92,7 +109,15 @@ fn numbers(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Number> {
     for param in &function.params {
         let number = param.default.and_then(|default| Some((integer(ast, default)?, default)));
         if let Some(((value, default), name)) = number.zip(ast.name(param.name)) {
-            numbers.push(Number { what: name.to_owned(), value, range: at(default), before: "" });
+            numbers.push(Number { name: name.to_owned(), line: None, value, range: at(default), before: "" });
+        }
+    }
+    for (_, stmt) in ast.stmts() {
+        let Stmt::Assign { targets, value: Some(value), .. } = stmt else { continue };
+        if let ([target], Some(number)) = (targets.as_slice(), integer(ast, *value))
+            && let Some(name) = ast.name(*target)
+        {
+            numbers.push(Number { name: name.to_owned(), line: None, value: number, range: at(*value), before: "" });
         }
     }
     for (call, expr) in ast.exprs() {
@@ -101,18 +126,13 @@ fn numbers(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Number> {
             Expr::Attribute { name, .. } | Expr::Name(name) => name.as_str(),
             _ => continue,
         };
-        let count = match called {
-            "local_alloc" => args.iter().find(|arg| arg.keyword.as_deref() == Some("num")),
-            _ => None,
-        };
-        let third =
-            || args.get(2).filter(|_| called == "local_alloc" && args.iter().take(3).all(|arg| arg.keyword.is_none()));
-        let count = count.or_else(third);
-        let number = count.and_then(|arg| Some((integer(ast, arg.value)?, arg.value)));
+        let Some(&(_, count, nth)) = COPIES.iter().find(|(function, ..)| *function == called) else { continue };
+        let keyword = args.iter().find(|arg| arg.keyword.as_deref() == Some(count));
+        let by_place = || args.get(nth).filter(|_| args.iter().take(nth + 1).all(|arg| arg.keyword.is_none()));
+        let number = keyword.or_else(by_place).and_then(|arg| Some((integer(ast, arg.value)?, arg.value)));
         if let Some((value, arg)) = number {
-            let line = context.line(at(call).start);
-            let what = format!("num of `local_alloc` in line {line}");
-            numbers.push(Number { what, value, range: at(arg), before: "" });
+            let line = Some(context.line(at(call).start) as usize);
+            numbers.push(Number { name: count.to_owned(), line, value, range: at(arg), before: "" });
         }
     }
     numbers
@@ -127,16 +147,21 @@ fn integer(ast: &Ast, expr: ExprId) -> Option<u64> {
 
 const STAGES: &str = "num_stages";
 
+/// Functions in kernels that are given a number of copies, with the parameter for it and its place.
+const COPIES: [(&str, &str, usize); 2] = [("local_alloc", "num", 2), ("Pipelined", STAGES, 2)];
+
 /// No compiler has more stages by default.
 const DEFAULT_STAGES: u64 = 3;
 
-/// Of the launches in the file: the stages, and what the kernel is compiled for.
+/// Of the launches in the file: the stages, and what the kernel is compiled for. A factory of TileLang is called.
 fn in_launches(context: &Context<'_>, placed: &PlacedUnit<'_>, function: &Function) -> Vec<Number> {
     let own = db::syntax(context.db, placed.unit);
     let imports = db::triton_imports(context.db, context.file);
-    let is_constexpr = |param: &&Param| param.annotation.is_some_and(|it| scenario::is_constexpr(own, imports, it));
-    let constants = function.params.iter().filter(is_constexpr).filter_map(|param| own.name(param.name));
-    let names: Vec<&str> = constants.chain([STAGES]).collect();
+    let is_factory = db::is_factory(context.db, placed.unit);
+    let is_given =
+        |param: &Param| is_factory || param.annotation.is_some_and(|it| scenario::is_constexpr(own, imports, it));
+    let params = function.params.iter().enumerate().filter(|(_, param)| is_given(param));
+    let params: Vec<(usize, &str)> = params.filter_map(|(nth, param)| Some((nth, own.name(param.name)?))).collect();
     let kernel = placed.unit.key(context.db).name();
     let mut numbers = Vec::new();
     for (&host, block) in db::units(context.db, context.file).iter().zip(context.document().blocks()) {
@@ -146,7 +171,8 @@ fn in_launches(context: &Context<'_>, placed: &PlacedUnit<'_>, function: &Functi
         let parsed = db::parsed(context.db, host);
         let ast = &parsed.ast;
         let is_kernel = |func: &ExprId| match ast.expr(*func) {
-            Expr::Subscript { value, .. } => ast.name(*value) == Some(kernel),
+            Expr::Subscript { value, .. } => !is_factory && ast.name(*value) == Some(kernel),
+            Expr::Name(name) => is_factory && name == kernel,
             _ => false,
         };
         for (_, expr) in ast.exprs() {
@@ -156,20 +182,33 @@ fn in_launches(context: &Context<'_>, placed: &PlacedUnit<'_>, function: &Functi
             }
             let at = |expr: ExprId| parsed.spans.expr(expr).shifted(block.start);
             let keyword = |name: &str| args.iter().find(|arg| arg.keyword.as_deref() == Some(name));
-            let given = names.iter().filter_map(|name| {
-                let arg = keyword(name)?;
+            let is_spread = |arg: &Arg| matches!(ast.expr(arg.value), Expr::Starred(_) | Expr::Unpacked(_));
+            let may_be_spread = args.iter().any(is_spread);
+            let by_place = |nth: usize| args.get(nth).filter(|arg| !may_be_spread && arg.keyword.is_none());
+            let number = |name: &str, arg: &Arg| {
                 Some(Number {
-                    what: (*name).to_owned(),
+                    name: name.to_owned(),
+                    line: None,
                     value: integer(ast, arg.value)?,
                     range: at(arg.value),
                     before: "",
                 })
-            });
-            numbers.extend(given);
-            let is_spread = |arg: &Arg| matches!(ast.expr(arg.value), Expr::Starred(_) | Expr::Unpacked(_));
-            if let Some(last) = args.last().filter(|_| keyword(STAGES).is_none() && !args.iter().any(is_spread)) {
+            };
+            let given = |&(nth, name): &(usize, &str)| number(name, keyword(name).or_else(|| by_place(nth))?);
+            numbers.extend(params.iter().filter_map(given));
+            if is_factory {
+                continue;
+            }
+            numbers.extend(keyword(STAGES).and_then(|arg| number(STAGES, arg)));
+            if let Some(last) = args.last().filter(|_| keyword(STAGES).is_none() && !may_be_spread) {
                 let range = TextRange::empty(at(last.value).end);
-                numbers.push(Number { what: STAGES.to_owned(), value: DEFAULT_STAGES, range, before: ", num_stages=" });
+                numbers.push(Number {
+                    name: STAGES.to_owned(),
+                    line: None,
+                    value: DEFAULT_STAGES,
+                    range,
+                    before: ", num_stages=",
+                });
             }
         }
     }
@@ -189,7 +228,7 @@ fn in_comments(text: &str, start: usize, names: &[&str]) -> Vec<Number> {
             {
                 let from = word_start + name.len() + 1;
                 let range = TextRange::new(from, from + value.len());
-                numbers.push(Number { what: name.to_owned(), value: number, range, before: "" });
+                numbers.push(Number { name: name.to_owned(), line: None, value: number, range, before: "" });
             }
             word_start += word.len();
         }

@@ -226,7 +226,7 @@ fn assigned_at<'db>(context: &Context<'db>, constant: &Constant) -> Vec<&'db str
     targets.flat_map(|it| within(&parsed.ast, it)).filter_map(|it| parsed.ast.name(it)).collect()
 }
 
-pub(super) fn within(ast: &Ast, expr: ExprId) -> impl Iterator<Item = ExprId> {
+pub(crate) fn within(ast: &Ast, expr: ExprId) -> impl Iterator<Item = ExprId> {
     let mut open = vec![expr];
     std::iter::from_fn(move || {
         let next = open.pop()?;
