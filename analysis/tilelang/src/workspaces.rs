@@ -223,6 +223,28 @@ impl<'p> Layouts<'p> {
         })
     }
 
+    /// Cumulative sums go through shared memory: whether that, or the load before, says how threads share a fragment is not modelled where the load
+    /// reaches over the end of its tensor.
+    fn is_summed_up(&self, alike: &BTreeSet<BufferId>) -> bool {
+        let sums = self.ops.iter().filter(|op| op.kind == Kind::CumulativeSum);
+        let scratch: BTreeSet<BufferId> = sums.flat_map(|op| &op.writes).map(|region| region.buffer).collect();
+        let loads = || self.ops.iter().filter(|op| op.writes.iter().any(|region| alike.contains(&region.buffer)));
+        let sources = || loads().flat_map(|op| &op.reads).map(|region| region.buffer);
+        sources().any(|source| scratch.contains(&source)) && sources().any(|source| self.ends_within(source, alike))
+    }
+
+    /// Whether a tensor is no whole number of tiles.
+    fn ends_within(&self, tensor: BufferId, tiles: &BTreeSet<BufferId>) -> bool {
+        let tensor = self.launch.buffer(tensor);
+        let is_part = |(of, part): (&Extent, &Extent)| match (of.known(), part.known()) {
+            (Some(of), Some(part)) => part == 0 || !of.is_multiple_of(part),
+            _ => false,
+        };
+        let shapes = tiles.iter().map(|&tile| &self.launch.buffer(tile).shape);
+        tensor.scope == Scope::Global
+            && shapes.into_iter().any(|shape| tensor.shape.iter().rev().zip(shape.iter().rev()).any(is_part))
+    }
+
     /// The narrowest element that the fragments are loaded from, bits; `None` where nothing is loaded, or not in vectors.
     fn loaded_bits(&self, alike: &BTreeSet<BufferId>) -> Option<u64> {
         let loads = self.ops.iter().filter(|op| {
@@ -230,7 +252,7 @@ impl<'p> Layouts<'p> {
         });
         let sources = loads.flat_map(|op| &op.reads).map(|region| self.launch.buffer(region.buffer));
         let elsewhere: Vec<&Buffer> = sources.filter(|buffer| buffer.scope != Scope::Fragment).collect();
-        if elsewhere.iter().any(|buffer| buffer.scope == Scope::TensorMemory) {
+        if elsewhere.iter().any(|buffer| buffer.scope == Scope::TensorMemory) || self.is_summed_up(alike) {
             return None;
         }
         let narrowest = elsewhere.iter().map(|buffer| buffer.dtype.bits).min()?;
