@@ -175,6 +175,17 @@ const scenes = {
       await must(async () => (await parts.boxes())?.some((box) => box.includes("staging")), "the staging in the map");
     },
   },
+  tilelang: {
+    file: "tilelang_gemm.py",
+    top: 9,
+    size: [1320, 560],
+    async play({ page, parts }) {
+      await must(() => parts.lens("of 227 KiB").count(), "the lens");
+      await page.mouse.click(...(await parts.word("T.copy(total", "staged")));
+      await parts.palette("tilefit: Show memory map");
+      await must(async () => (await parts.boxes("g.box.here"))?.length === 1, "the outline in the map");
+    },
+  },
   configurations: {
     file: "matmul.py",
     top: 5,
