@@ -280,6 +280,34 @@ class Processes(Repository):
         self.assertEqual("own\n", output)
         self.assertEqual("32", self.only()["constexprs"]["BLOCK"])
 
+    def started(self, program, **variables):
+        """A program in a Python that has the wheel: what the wheel has it do at its start is done first."""
+        folder = PACKAGE / "tilefit.data" / "platlib"
+        self.assertEqual(["tilefit-record.pth"], os.listdir(folder))
+        return self.run_python(f"import site\nsite.addsitedir({str(folder)!r})\n" + program, **variables)
+
+    def test_a_program_by_the_variable_alone(self):
+        _, errors = self.started("from ops.kernels import launch\nlaunch()\n", TILEFIT_RECORD="1", TILEFIT_RECORD_DRY="sm_90")
+        self.assertEqual(("64", 1), (self.only()["constexprs"]["BLOCK"], self.only()["runs"]))
+        self.assertEqual(1, errors.count("tilefit: 1 launch of 1 kernel recorded in .tilefit/launches.jsonl\n"), errors)
+
+    def test_children_by_the_variable_alone(self):
+        self.write("launches.py", "import site\nsite.addsitedir(%r)\n" % str(PACKAGE / "tilefit.data" / "platlib") + self.PROGRAM)
+        _, errors = self.started("import triton, subprocess, sys\nfor block in ('32', '64'):\n"
+                                 "    subprocess.run([sys.executable, 'launches.py', block], check=True)\n",
+                                 TILEFIT_RECORD="here.jsonl", TILEFIT_RECORD_DRY="sm_90")
+        self.assertEqual(2, len((self.root / "here.jsonl").read_text().splitlines()))
+        self.assertEqual(1, errors.count("tilefit:"), errors)
+
+    def test_without_the_variable_nothing_is_looked_for(self):
+        for value in ({}, {"TILEFIT_RECORD": "0"}, {"TILEFIT_RECORD": ""}):
+            output, errors = self.started("import sys, triton\nprint([name for name in sys.modules if name.startswith('tilefit')])\n", **value)
+            self.assertEqual(("[]\n", ""), (output, errors))
+
+    def test_without_the_package_the_line_does_nothing(self):
+        output, errors = self.started("import sys\nprint('here')\n", TILEFIT_RECORD="1", PYTHONPATH="")
+        self.assertEqual(("here\n", ""), (output, errors))
+
     def test_status_of_the_command(self):
         self.record(sys.executable, "-c", "raise SystemExit(3)", status=3)
 
