@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "packaging" / "python"
 sys.path.insert(0, str(PACKAGE))
 from tilefit import _launches, _sources, _texts  # noqa: E402
 
-TRITON, PYTEST = importlib.util.find_spec("triton"), importlib.util.find_spec("pytest")
+TRITON, PYTEST, TORCH = (importlib.util.find_spec(name) for name in ("triton", "pytest", "torch"))
 
 KERNELS = """\
 import triton
@@ -343,6 +343,25 @@ class Processes(Repository):
         self.assertIn("1 passed", output)
         self.assertIn("1 launch of 1 kernel recorded in here.jsonl", errors)
         self.assertEqual(1, len((self.root / "here.jsonl").read_text().splitlines()))
+
+
+@unittest.skipIf(TRITON is None or TORCH is None, "this Python has no Triton, or no torch")
+class Torch(Repository):
+    def test_a_parameter_of_the_cpu_gets_a_tensor_of_the_gpu(self):
+        output, _ = self.run_python("""
+            import tilefit
+            with tilefit.record(dry="sm_90"):
+                import torch
+                layer = torch.nn.Linear(4, 8)
+                weight = layer.weight
+                layer.weight.data = torch.randn(8, 4, device="cuda")
+                layer.bias.data = torch.zeros(8, device="cuda")
+                layer(torch.randn(2, 4, device="cuda")).sum().backward()
+                print(weight.device, weight is layer.weight, weight.requires_grad, tuple(weight.grad.shape))
+                layer.weight.data = torch.zeros(8, 4)
+                print(layer.weight.device)
+        """)
+        self.assertEqual("cuda:0 True True (8, 4)\ncpu\n", output)
 
 
 def entry_points():
