@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use tilefit_gpu::argument_type::ArgumentType;
+use tilefit_gpu::device::Compiler;
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::{self, Constant, Standalone};
 use tilefit_syntax::BlockSource;
@@ -27,6 +28,9 @@ pub struct Launch {
     /// `num_warps`, `num_ctas`, `num_stages`
     #[serde(default)]
     pub options: BTreeMap<String, u32>,
+    /// `None`: the one that is assumed.
+    #[serde(skip)]
+    pub compiler: Option<Compiler>,
 }
 
 /// A value as Python text is longer in no launch that anybody reads.
@@ -41,6 +45,7 @@ impl Launch {
             num_ctas: option("num_ctas"),
             num_stages: option("num_stages"),
             divisible: self.divisible.clone(),
+            compiler: self.compiler,
             ..Scenario::default()
         };
         for (name, text) in &self.signature {

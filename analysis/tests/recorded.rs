@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use tilefit_analysis::Fixture;
 use tilefit_analysis::launch::Launch;
-use tilefit_gpu::device::Arch;
+use tilefit_gpu::device::{Arch, Compiler};
 
 const KERNEL: &str = r#"import triton
 import triton.language as tl
@@ -219,6 +219,43 @@ fn a_launch_that_is_asked_about_fits_or_does_not() {
         y line 18 at Some(49152): 49152
         scratch of `convert_layout` in line 20 line 20 at Some(0): 32768"#]]
     .assert_eq(&buffers.join("\n"));
+}
+
+/// The copies for rounds that are loaded ahead, and nothing else: not the one that `wgmma` still reads, nothing where no rounds overlap, and nothing of
+/// what `wgmma` takes one way round only.
+#[test]
+fn of_an_earlier_triton_the_least_is_known() {
+    let fixture = fixture(KERNEL, &[]);
+    let line: serde_json::Value = serde_json::from_str(RECORD).expect("JSON");
+    let launch: Launch = serde_json::from_value(line).expect("a launch");
+    let with = |stages: u32, elements: &str| {
+        let mut launch = Launch { compiler: Compiler::earlier("3.6.0"), ..launch.clone() };
+        launch.options.insert("num_stages".to_owned(), stages);
+        for name in ["a", "b"] {
+            launch.signature.insert(name.to_owned(), elements.to_owned());
+        }
+        launch
+    };
+    let launches = [with(1, "*fp16"), with(3, "*fp16"), with(9, "*fp16"), with(9, "*fp32")];
+    let on = |device: &str| -> String {
+        let arch = Arch::from_name(device).expect("a device");
+        let fits = fixture.fits("matmul", arch, &launches).expect("a kernel");
+        fits.into_iter().map(|it| format!("{:?}..{:?} {}\n", it.low, it.high, it.verdict)).collect()
+    };
+    expect![[r#"
+        Some(0)..None unknown
+        Some(65536)..None unknown
+        Some(262144)..None does not fit
+        Some(0)..None unknown
+    "#]]
+    .assert_eq(&on("sm_90"));
+    expect![[r#"
+        Some(0)..None unknown
+        Some(65536)..None unknown
+        Some(262144)..None does not fit
+        Some(524288)..None does not fit
+    "#]]
+    .assert_eq(&on("sm_86"));
 }
 
 /// Tests write kernels within functions, and call many of them the same.

@@ -277,12 +277,10 @@ class Truth:
 def on_device(args, device, count):
     from driver import triton_compiler
     import tilefit
-    from tilefit import _ask, _prune
+    from tilefit import _ask
     compiler = triton_compiler.load()
     compiler.GPUTarget.is_cuda_backend = lambda target: target.backend == "cuda"  # the tutorials are of a fork, which has it
     asked, _ask.SECONDS = watched(), 120
-    if args.is_older:  # what would be, if it were not told from the version that the plan is another
-        _prune.OLDEST = (0,)
     truth, results = Truth(args.truth), []
     for name in args.kernel or KERNELS:
         subject = Subject(name, device, args.sources, compiler, args.is_older)
@@ -306,8 +304,8 @@ def watched():
     from tilefit import _ask
     answers, ask = [], _ask.fits
 
-    def fits(*question):
-        found = ask(*question)
+    def fits(*question, **about):
+        found = ask(*question, **about)
         answers.extend(found[0])
         return found
 

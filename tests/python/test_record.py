@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "packaging" / "python"
 sys.path.insert(0, str(PACKAGE))
 from tilefit import _launches, _sources, _texts  # noqa: E402
 
-TRITON, PYTEST = importlib.util.find_spec("triton"), importlib.util.find_spec("pytest")
+TRITON, PYTEST, TORCH = (importlib.util.find_spec(name) for name in ("triton", "pytest", "torch"))
 
 KERNELS = """\
 import triton
@@ -280,6 +280,34 @@ class Processes(Repository):
         self.assertEqual("own\n", output)
         self.assertEqual("32", self.only()["constexprs"]["BLOCK"])
 
+    def started(self, program, **variables):
+        """A program in a Python that has the wheel: what the wheel has it do at its start is done first."""
+        folder = PACKAGE / "tilefit.data" / "platlib"
+        self.assertEqual(["tilefit-record.pth"], os.listdir(folder))
+        return self.run_python(f"import site\nsite.addsitedir({str(folder)!r})\n" + program, **variables)
+
+    def test_a_program_by_the_variable_alone(self):
+        _, errors = self.started("from ops.kernels import launch\nlaunch()\n", TILEFIT_RECORD="1", TILEFIT_RECORD_DRY="sm_90")
+        self.assertEqual(("64", 1), (self.only()["constexprs"]["BLOCK"], self.only()["runs"]))
+        self.assertEqual(1, errors.count("tilefit: 1 launch of 1 kernel recorded in .tilefit/launches.jsonl\n"), errors)
+
+    def test_children_by_the_variable_alone(self):
+        self.write("launches.py", "import site\nsite.addsitedir(%r)\n" % str(PACKAGE / "tilefit.data" / "platlib") + self.PROGRAM)
+        _, errors = self.started("import triton, subprocess, sys\nfor block in ('32', '64'):\n"
+                                 "    subprocess.run([sys.executable, 'launches.py', block], check=True)\n",
+                                 TILEFIT_RECORD="here.jsonl", TILEFIT_RECORD_DRY="sm_90")
+        self.assertEqual(2, len((self.root / "here.jsonl").read_text().splitlines()))
+        self.assertEqual(1, errors.count("tilefit:"), errors)
+
+    def test_without_the_variable_nothing_is_looked_for(self):
+        for value in ({}, {"TILEFIT_RECORD": "0"}, {"TILEFIT_RECORD": ""}):
+            output, errors = self.started("import sys, triton\nprint([name for name in sys.modules if name.startswith('tilefit')])\n", **value)
+            self.assertEqual(("[]\n", ""), (output, errors))
+
+    def test_without_the_package_the_line_does_nothing(self):
+        output, errors = self.started("import sys\nprint('here')\n", TILEFIT_RECORD="1", PYTHONPATH="")
+        self.assertEqual(("here\n", ""), (output, errors))
+
     def test_status_of_the_command(self):
         self.record(sys.executable, "-c", "raise SystemExit(3)", status=3)
 
@@ -315,6 +343,25 @@ class Processes(Repository):
         self.assertIn("1 passed", output)
         self.assertIn("1 launch of 1 kernel recorded in here.jsonl", errors)
         self.assertEqual(1, len((self.root / "here.jsonl").read_text().splitlines()))
+
+
+@unittest.skipIf(TRITON is None or TORCH is None, "this Python has no Triton, or no torch")
+class Torch(Repository):
+    def test_a_parameter_of_the_cpu_gets_a_tensor_of_the_gpu(self):
+        output, _ = self.run_python("""
+            import tilefit
+            with tilefit.record(dry="sm_90"):
+                import torch
+                layer = torch.nn.Linear(4, 8)
+                weight = layer.weight
+                layer.weight.data = torch.randn(8, 4, device="cuda")
+                layer.bias.data = torch.zeros(8, device="cuda")
+                layer(torch.randn(2, 4, device="cuda")).sum().backward()
+                print(weight.device, weight is layer.weight, weight.requires_grad, tuple(weight.grad.shape))
+                layer.weight.data = torch.zeros(8, 4)
+                print(layer.weight.device)
+        """)
+        self.assertEqual("cuda:0 True True (8, 4)\ncpu\n", output)
 
 
 def entry_points():

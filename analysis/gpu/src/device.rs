@@ -170,6 +170,8 @@ impl fmt::Display for Arch {
 /// Which compiler a kernel is compiled by, in the order of its rules: a rule holds from one on (`>= V3_9`), or for the fork alone (`is_fork`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Compiler {
+    /// Triton 3.2 to 3.6, of which only what they need at least is known.
+    Earlier,
     /// facebookexperimental/triton, a fork of 3.8.
     Fork,
     /// Triton 3.8 of the wheels.
@@ -185,16 +187,25 @@ impl Compiler {
 
     pub fn name(self) -> &'static str {
         match self {
+            Compiler::Earlier => "earlier",
             Compiler::V3_8 => "3.8",
             Compiler::V3_9 => "3.9",
             Compiler::Fork => "fork",
         }
     }
 
+    /// Of a release such as `3.6.0`, where of that only what it needs at least is known.
+    pub fn earlier(release: &str) -> Option<Compiler> {
+        let mut numbers = release.split('.').map_while(|number| number.parse::<u32>().ok());
+        let release = (numbers.next()?, numbers.next()?);
+        ((3, 2)..(3, 7)).contains(&release).then_some(Compiler::Earlier)
+    }
+
     pub fn is_fork(self) -> bool {
         self == Compiler::Fork
     }
 
+    /// Those whose plans are known, which a scenario may name.
     pub fn all() -> impl Iterator<Item = Compiler> {
         [Compiler::V3_8, Compiler::V3_9, Compiler::Fork].into_iter()
     }
@@ -234,6 +245,13 @@ mod tests {
         assert_eq!(blocks("sm_80", 0), Some(32));
         assert_eq!(blocks("sm_86", 0), Some(16));
         assert_eq!(blocks("gfx942", 32_768), Some(2));
+    }
+
+    #[test]
+    fn releases_of_which_the_least_is_known() {
+        let is_earlier = |release: &str| Compiler::earlier(release).is_some();
+        assert!(["3.2.0", "3.3.1", "3.6.0", "3.6.0+git1234"].into_iter().all(is_earlier));
+        assert!(!["", "3", "3.1.0", "3.7.0", "3.9.0", "4.2.0", "main"].into_iter().any(is_earlier));
     }
 
     #[test]

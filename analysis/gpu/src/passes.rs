@@ -59,7 +59,7 @@ pub fn compile(
     let (mut trace, mut planned) = once(ast, environment, compilation, launch, said);
     if trace.open_loops > MOST_OPEN_LOOPS {
         trace.notes.push(Note { at: compilation.name_origin, reason: Reason::new(OPEN_LOOPS) });
-        planned = plan(&trace.program, &[Reason::new(OPEN_LOOPS)], Compiler::V3_9);
+        planned = plan(&trace.program, &[Reason::new(OPEN_LOOPS)], compilation.compiler.unwrap_or(Compiler::V3_9));
         return (trace, planned);
     }
     for open_loops in ways_to_go_round(trace.open_loops) {
@@ -125,6 +125,7 @@ fn once(
         Some(compiler) => by(compiler),
         None => by(Compiler::V3_8).either(&by(Compiler::Fork)),
     };
+    let are_sure = are_sure && compiler != Some(Compiler::Earlier);
     let planned = match products::columns_of_results(&trace.program, &machine) {
         Some(columns) => planned.with_tensor_memory(columns, RESULTS, are_sure),
         None => planned,

@@ -14,6 +14,9 @@ use super::program::{BufferId, Bytes, Kind, Memory, Program, Site, TensorProduct
 use super::shared_memory::{self, Buffer};
 use super::tensor_memory;
 
+/// Of [`Compiler::Earlier`].
+pub const EARLIER: &str = "what Triton before 3.7 needs at most is not known";
+
 /// Of the scratch of operations, bytes.
 const SCRATCH_ALIGNMENT: u64 = 128;
 
@@ -110,6 +113,8 @@ fn planned(program: &Program, lives: Lives, unknown: &[Reason], compiler: Compil
     }
     let early = moved(&lives, &placed, &buffers);
     let (mut shared, offsets) = shared_total([&buffers, &early], unknown.is_empty(), reasons);
+    let in_any_case =
+        held(program, &placed).max(callees.iter().map(|(callee, _)| callee.plan.shared.low).max().unwrap_or(0));
     for (placed, offset) in placed.iter_mut().zip(&offsets) {
         placed.offset = *offset;
     }
@@ -120,11 +125,14 @@ fn planned(program: &Program, lives: Lives, unknown: &[Reason], compiler: Compil
         placed.extend(within);
         hidden.extend(callee.hidden);
     }
-    let (in_tensor_memory, tensor) = tensor_buffers(program, &lives, unknown);
+    let (in_tensor_memory, mut tensor) = tensor_buffers(program, &lives, unknown);
     placed.extend(in_tensor_memory);
     if tensor.low > 0 {
         shared.low = shared.low.max(ADDRESS_OF_TENSOR_MEMORY);
         shared.high = shared.high.map(|high| high.max(ADDRESS_OF_TENSOR_MEMORY));
+    }
+    if compiler == Compiler::Earlier {
+        (shared.low, tensor.low) = (in_any_case, 0);
     }
     Planned { plan: MemoryPlan { shared, tensor, placed }, hidden, sites: lives.sites }
 }
@@ -246,6 +254,20 @@ impl Planned {
         }
         self
     }
+}
+
+/// Bytes that each Triton from 3.2 on needs: the most that one loop keeps.
+fn held(program: &Program, placed: &[Placed]) -> u64 {
+    let mut by_loop: FxHashMap<ValueId, u64> = FxHashMap::default();
+    for placed in placed {
+        if let Occupant::Buffer(id) = placed.what
+            && let Some(&(index, bytes)) = program.held.get(&id)
+        {
+            let all = by_loop.entry(index).or_default();
+            *all = all.saturating_add(bytes);
+        }
+    }
+    by_loop.into_values().max().unwrap_or(0)
 }
 
 /// Explicit buffers, then scratch: that of the function first. Calls come behind them.

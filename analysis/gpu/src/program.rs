@@ -49,6 +49,8 @@ pub struct Program {
     pub keeping_accumulators: FxHashSet<ValueId>,
     /// The indices of loops in which what is the same in all rounds stays.
     pub keeping_invariants: FxHashSet<ValueId>,
+    /// Of copies that a loop keeps: the index of the loop, and bytes that each Triton from 3.2 on needs for them.
+    pub held: FxHashMap<BufferId, (ValueId, u64)>,
     /// Tensors that are loaded from global memory.
     pub loads: FxHashMap<ValueId, Load>,
     /// The names of tensors; what is cast keeps its name until it has another.

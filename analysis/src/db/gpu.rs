@@ -162,7 +162,7 @@ pub(super) fn traced<'db>(
                 specs: Vec::new(),
             };
             let too_large = [Reason::new("the kernel is too large to be analysed")];
-            let planned = plan(&trace.program, &too_large, Compiler::V3_9);
+            let planned = plan(&trace.program, &too_large, compiler.unwrap_or(Compiler::V3_9));
             (trace, planned, limits.steps, false)
         }
     };

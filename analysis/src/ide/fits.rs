@@ -1,7 +1,8 @@
 //! Whether a kernel fits under launches that somebody asks about.
 
 use serde::Serialize;
-use tilefit_gpu::device::Arch;
+use tilefit_gpu::device::{Arch, Compiler};
+use tilefit_gpu::plan::EARLIER;
 use tilefit_gpu::scenario::Scenario;
 use tilefit_python::spelling::did_you_mean;
 
@@ -59,7 +60,11 @@ pub(crate) fn fits(context: &Context<'_>, kernel: &str, arch: Arch, launches: &[
     };
     let scenarios: Vec<Scenario> = launches.iter().map(|launch| launch.scenario(QUESTION)).collect();
     let usage = db::usage_of_launches(context.db, placed.unit, arch, &scenarios).unwrap_or_default();
-    let mut fits: Vec<Fit> = usage.into_iter().map(|usage| fit(arch, usage)).collect();
+    let fit_of = |(usage, launch): (_, &Launch)| match launch.compiler {
+        Some(Compiler::Earlier) => at_least(fit(arch, usage)),
+        _ => fit(arch, usage),
+    };
+    let mut fits: Vec<Fit> = usage.into_iter().zip(launches).map(fit_of).collect();
     if let ([only], [scenario]) = (fits.as_mut_slice(), scenarios.as_slice()) {
         only.buffers = buffers(context, placed, arch, scenario);
     }
@@ -86,6 +91,17 @@ fn fit(arch: Arch, usage: Option<MemoryUsage>) -> Fit {
         None => reason.map(|reason| reason.to_string()),
     };
     Fit { low: Some(low), high, capacity, verdict, reason, buffers }
+}
+
+/// Of a compiler of which only that is known.
+fn at_least(fit: Fit) -> Fit {
+    let verdict = match fit.verdict {
+        "refused" => "refused",
+        _ if fit.low.is_some_and(|low| low > fit.capacity) => "does not fit",
+        _ => "unknown",
+    };
+    let reason = if verdict == "unknown" { Some(EARLIER.to_owned()) } else { fit.reason };
+    Fit { high: None, verdict, reason, ..fit }
 }
 
 fn buffers(context: &Context<'_>, placed: &PlacedUnit<'_>, arch: Arch, scenario: &Scenario) -> Vec<Buffer> {

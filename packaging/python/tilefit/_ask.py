@@ -200,9 +200,10 @@ if hasattr(os, "register_at_fork"):
 atexit.register(lambda: asker.end())
 
 
-def fits(file: str, kernel: str, devices: List[str], launches: List[Dict[str, Any]], seconds: Optional[float] = None) -> List[List[Dict[str, Any]]]:
-    """For each device, what each launch takes there. It raises `NoAnswer` or `Refused`."""
-    question = {"file": os.path.abspath(file), "kernel": kernel, "devices": devices, "launches": launches}
+def fits(file: str, kernel: str, devices: List[str], launches: List[Dict[str, Any]], seconds: Optional[float] = None,
+         triton: Optional[str] = None) -> List[List[Dict[str, Any]]]:
+    """For each device, what each launch takes there, compiled by a release of Triton such as "3.6.0". It raises `NoAnswer` or `Refused`."""
+    question = {"file": os.path.abspath(file), "kernel": kernel, "devices": devices, "launches": launches, **({"triton": triton} if triton else {})}
     found = asker.ask(question, SECONDS + SECONDS_EACH * len(launches) * len(devices) if seconds is None else seconds).get("fits")
     if not isinstance(found, list) or len(found) != len(devices) or any(len(one) != len(launches) for one in found):
         raise NoAnswer("tilefit cannot be asked: its answer has another form")

@@ -332,6 +332,16 @@ def fill_answers(places):
     def itself(places, function, args, kwargs):
         return args[0]
 
+    def set_data(places, function, args, kwargs):
+        """PyTorch lets a tensor of the CPU become one of the GPU, and does not let it become one without values."""
+        changed, data = args
+        if not isinstance(data, torch.Tensor) or is_unknown(changed) == is_unknown(data):
+            return NotImplemented
+        needs_gradient = changed.requires_grad
+        torch.utils.swap_tensors(changed, torch.nn.Parameter(data.detach(), False) if isinstance(changed, torch.nn.Parameter) else data.detach())
+        changed.requires_grad_(needs_gradient)
+        return None
+
     def yes(places, function, args, kwargs):
         return True if any(is_unknown(one) for one in args) else NotImplemented
 
@@ -364,7 +374,7 @@ def fill_answers(places):
     ANSWERS.update({
         tensor.device.__get__: device, tensor.is_cuda.__get__: is_kind("cuda"), tensor.is_cpu.__get__: is_kind("cpu"),
         tensor.is_meta.__get__: is_kind("meta"), tensor.get_device: index, tensor.data_ptr: address, tensor.to: to, tensor.cuda: cuda,
-        tensor.cpu: cpu, tensor.pin_memory: itself, tensor.record_stream: lambda *_: None, tensor.allclose: yes, torch.allclose: yes,
+        tensor.cpu: cpu, tensor.data.__set__: set_data, tensor.pin_memory: itself, tensor.record_stream: lambda *_: None, tensor.allclose: yes, torch.allclose: yes,
         tensor.equal: yes, torch.equal: yes, tensor.__bool__: truth, tensor.all: remember(True), torch.all: remember(True),
         tensor.any: remember(False), torch.any: remember(False), tensor.isnan: remember(False),
         torch.isnan: remember(False), tensor.isinf: remember(False), torch.isinf: remember(False),

@@ -159,6 +159,9 @@ def limit_at_hand() -> Any:
         return None
 
 
+def triton_release() -> str:
+    return str(getattr(sys.modules.get("triton"), "__version__", ""))
+
+
 def triton_version() -> Tuple[int, ...]:
-    written = getattr(sys.modules.get("triton"), "__version__", "")
-    return tuple(int(number) for number in re.findall(r"\d+", written)[:2]) or (99,)
+    return tuple(int(number) for number in re.findall(r"\d+", triton_release())[:2]) or (99,)

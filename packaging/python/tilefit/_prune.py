@@ -16,7 +16,7 @@ from ._texts import is_of, text
 
 Decorated = TypeVar("Decorated")
 MOST_KEPT = 1000  # answers of one kernel
-OLDEST, NEWEST = (3, 7), (3, 9)  # Tritons that plan as the program says. 3.6 needs less for some kernels, and would lose what fits
+OLDEST, NEWEST = (3, 2), (3, 9)  # Tritons that the program was compared with. Of those before 3.7 it knows only what they need at least
 warned: Set[str] = set()
 
 
@@ -129,7 +129,7 @@ class Pruner:
             if len(self.known) >= MOST_KEPT:
                 self.known.clear()
             try:
-                self.known[asked] = _ask.fits(kernel.file, kernel.name, [device], launches)[0]
+                self.known[asked] = _ask.fits(kernel.file, kernel.name, [device], launches, triton=_kernels.triton_release())[0]
             except (_ask.NoAnswer, _ask.Refused) as error:
                 self.known[asked] = error
         found = self.known[asked]

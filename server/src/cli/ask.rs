@@ -17,7 +17,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use tilefit_analysis::ide::Fit;
 use tilefit_analysis::launch::Launch;
-use tilefit_gpu::device::Arch;
+use tilefit_gpu::device::{Arch, Compiler};
 
 use super::Planning;
 use super::source::Source;
@@ -34,6 +34,9 @@ struct Question {
     kernel: String,
     devices: Vec<String>,
     launches: Vec<Launch>,
+    /// The release that compiles, such as `3.6.0`; it is assumed where nothing is said.
+    #[serde(default)]
+    triton: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -95,9 +98,11 @@ fn fits(question: &Question, known: &mut Vec<Known>) -> Result<Vec<Vec<Fit>>, St
     let device = |name: &String| Arch::from_name(name).ok_or_else(|| format!("tilefit knows no device `{name}`"));
     let devices: Vec<Arch> = question.devices.iter().map(device).collect::<Result<_, _>>()?;
     let source = source(&absolute(&question.file), known)?;
+    let compiler = question.triton.as_deref().and_then(Compiler::earlier);
+    let launches: Vec<Launch> = question.launches.iter().map(|launch| Launch { compiler, ..launch.clone() }).collect();
     let on = |&arch: &Arch| {
         let fits = |analysis: &tilefit_analysis::Analysis, file| {
-            analysis.fits(file, &question.kernel, arch, &question.launches).map(Some)
+            analysis.fits(file, &question.kernel, arch, &launches).map(Some)
         };
         source.ask(fits).unwrap_or_else(|| Err("the question was interrupted".to_owned()))
     };

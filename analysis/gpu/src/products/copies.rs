@@ -117,10 +117,19 @@ impl<'a> Flow<'a> {
 }
 
 impl Stager<'_> {
-    /// The buffers of a loop's loads, which are there all through it.
-    pub(super) fn copies(&mut self, at: Site, body: &mut Block, looped: &mut Loop, stages: i64) -> Vec<Op> {
+    /// The buffers of a loop's loads, which are there all through it. `is_plain`: the author asks for nothing, and it has more rounds than stages.
+    pub(super) fn copies(
+        &mut self,
+        at: Site,
+        body: &mut Block,
+        looped: &mut Loop,
+        stages: i64,
+        is_plain: bool,
+    ) -> Vec<Op> {
         let stages = u64::try_from(stages).unwrap_or(1);
+        let index = body.params.first().copied();
         let mut made = Vec::new();
+        let is_plain = is_plain && !self.loads_in_a_row(body);
         let products: Vec<Taker> = body
             .ops
             .iter()
@@ -197,12 +206,34 @@ impl Stager<'_> {
                 self.program.call(BufferId(self.program.buffers.len() as u32 - 1), load, most);
                 vec![made]
             };
+            if let Some(Kind::Allocation(id)) = buffers.first().map(|it| &it.kind)
+                && let Some(index) = index.filter(|_| is_plain)
+                && self.is_held(load, staging, stages)
+            {
+                self.program.held.insert(*id, (index, (stages - 1).saturating_mul(bytes)));
+            }
             for buffer in buffers {
                 op.operands.extend(&buffer.results);
                 made.push(buffer);
             }
         }
         made
+    }
+
+    /// Whether each Triton from 3.2 on keeps a copy of a load for each round that is loaded ahead, as long as the loop lasts. That holds of what one product
+    /// takes as it is loaded. Before 3.7 there are not more of them for `wgmma` and `tcgen05`, which have none of what they do not take either way round.
+    fn is_held(&self, load: ValueId, staging: Staging, stages: u64) -> bool {
+        let (takers, has_others) = self.takers(load);
+        let ([taker], Some(of)) = (takers.as_slice(), self.program.loads.get(&load)) else { return false };
+        let product = &self.program.products[&taker.product];
+        let is_either_way = of.tile.bits == 16 || !self.machine.unit(product).is_asynchronous();
+        let is_taken_as_it_is = !has_others && !taker.is_computed && product.parts == 1 && is_either_way;
+        let is_for_each_round = staging.holds == Holds::Surely && staging.rounds == (stages - 1, stages - 1);
+        is_taken_as_it_is
+            && is_for_each_round
+            && !self.machine.is_amd()
+            && !self.program.wants_tasks
+            && !self.program.is_unrolled
     }
 
     /// A left side of `tcgen05` that threads have by rows may go from them to tensor memory (`PromoteLHSToTMem.cpp`).

@@ -405,6 +405,18 @@ impl Stager<'_> {
         false
     }
 
+    /// Whether a loop loads something from where, or if, something says that it has loaded in the same round.
+    pub(super) fn loads_in_a_row(&self, body: &Block) -> bool {
+        let defined: Defined =
+            body.ops.iter().flat_map(|op| op.results.iter().map(move |&result| (result, op))).collect();
+        let within = |op: &Op| {
+            let mut loads = false;
+            op.kind.blocks().into_iter().for_each(|inner| inner.each(&mut |op| loads |= is_load(op)));
+            loads
+        };
+        body.ops.iter().any(|op| within(op) || is_load(op) && self.hangs_on_loads(op, &defined))
+    }
+
     /// Whether nothing else is done with what is loaded than to multiply it.
     pub(super) fn goes_to_products_only(&self, value: ValueId) -> bool {
         let Some(uses) = self.uses.get(&value) else { return false };

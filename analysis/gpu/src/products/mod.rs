@@ -74,6 +74,9 @@ pub(crate) fn stage(program: &mut Program, machine: &Machine, is_sure: bool) {
     let written = if is_authors { program.buffers.len() } else { 0 };
     let is_sure = is_sure || program.products.is_empty();
     let is_sure = !stage_all(program, machine) && is_sure;
+    if !is_sure {
+        program.held.clear();
+    }
     for buffer in program.buffers.iter_mut().skip(written).filter(|_| !is_sure) {
         if let Memory::Shared { size, fork, .. } = &mut buffer.memory {
             *size = Bytes::Between(0, size.high(), Reason::new(OPERAND));
@@ -449,9 +452,12 @@ impl Stager<'_> {
                             it.holds = if is_open { Holds::Perhaps } else { it.holds };
                         }
                     }
+                    let is_plain = !is_told
+                        && self.flat == 0
+                        && rounds.is_none_or(|rounds| i64::try_from(rounds).is_ok_and(|rounds| rounds > stages));
                     let is_flat = self.machine.flattens && self.program.flattened.contains(&body.params[0]);
                     let copies = match looped.staged.is_some() {
-                        true => self.copies(op.at, body, &mut looped, stages),
+                        true => self.copies(op.at, body, &mut looped, stages, is_plain),
                         false => Vec::new(),
                     };
                     self.has_short |= is_short && looped.overlaps.values().any(|&holds| holds != Holds::Not);

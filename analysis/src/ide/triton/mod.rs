@@ -458,6 +458,7 @@ fn planner(kernel: &TritonKernel) -> &'static str {
     let traced = &kernel.traced;
     match (&traced.tlx, traced.compiler) {
         (Some(tlx), _) => tlx.plan.rules.name(),
+        (None, Some(Compiler::Earlier)) => "triton before 3.7",
         (None, Some(Compiler::V3_8)) => "triton 3.8",
         (None, Some(Compiler::V3_9)) => "triton 3.9",
         (None, Some(Compiler::Fork)) => "triton fork",

@@ -1,7 +1,4 @@
-"""Found by the Python processes below `tilefit record`. It begins the recording once it is needed, and runs the sitecustomize that it hides.
-
-Most processes never import Triton: they pay for nothing more than this file.
-"""
+"""Found by the Python processes below `tilefit record`. It waits for what is recorded, and runs the sitecustomize that it hides."""
 import os
 import sys
 from importlib.machinery import PathFinder
@@ -9,28 +6,20 @@ from importlib.machinery import PathFinder
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-class Beginning:
-    """Finds nothing itself but this package, in a Python that has none."""
-    awaited = {"triton", "torch"}
+class Elsewhere:
+    """Finds this package, in a Python that has none."""
 
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        if name == "tilefit":
-            return PathFinder.find_spec(name) or PathFinder.find_spec(name, [os.path.dirname(os.path.dirname(HERE))])
-        if name not in cls.awaited:
-            return None
-        cls.awaited = ()
-        begin()
-        found = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not cls)
-        return next((spec for spec in found if spec is not None), None)
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return PathFinder.find_spec(name, [os.path.dirname(os.path.dirname(HERE))]) if name == "tilefit" else None
 
 
-def begin():
+def wait():
+    sys.meta_path.append(Elsewhere)
     try:
-        from tilefit import _record
-        _record.start_from_environment()
+        import tilefit._beginning  # noqa: F401
     except Exception as error:
-        print(f"tilefit: nothing is recorded in this process: {type(error).__name__}: {error}", file=sys.stderr)
+        print("tilefit: nothing is recorded in this process: {}: {}".format(type(error).__name__, error), file=sys.stderr)
 
 
 def run_hidden():
@@ -43,5 +32,5 @@ def run_hidden():
         spec.loader.exec_module(module)
 
 
-sys.meta_path.insert(0, Beginning)
+wait()
 run_hidden()
