@@ -591,3 +591,66 @@ fn the_largest_value_that_fits() {
     "#]],
     );
 }
+
+#[test]
+fn options_of_a_program_have_their_defaults() {
+    let main = r#"
+
+import argparse
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    group = parser.add_argument_group("tiles")
+    group.add_argument("--block-rows", "-r", type=int, default=64)
+    group.add_argument("-d", dest="depth", type=int, default="4")
+    parser.add_argument("--fast", action="store_true")
+    parser.add_argument("size", type=int, nargs="?", default=1024)
+    args = parser.parse_args()
+    kernel = product(args.size, args.size, args.size, rows=args.block_rows, depth=2 if args.fast else args.depth)
+"#;
+    check(
+        &format!("{PRODUCT}{main}"),
+        HOPPER,
+        expect![[r#"
+        48 KiB of 227 KiB (sm_90) · room for 4 blocks/SM
+        10: smem 0x8000 4 × 4 KiB
+        11: smem 0x0 4 × 8 KiB
+    "#]],
+    );
+    let needed = main.replace(r#", nargs="?", default=1024"#, "").replace("rows=args.block_rows", "rows=args.size");
+    check(
+        &format!("{PRODUCT}{needed}"),
+        HOPPER,
+        expect![[r#"
+        to see its memory, give K and rows values
+        11: smem 4 × 8 KiB
+        6: hint[not-modelled] not modelled: `T.gemm`: `rows` is given a value that is not known; add a comment `# tilefit: rows=128` above the kernel
+    "#]],
+    );
+    let spread = r#"
+
+import argparse
+
+
+def options():
+    parser = argparse.ArgumentParser()
+    for size in ["M", "N", "K"]:
+        parser.add_argument(f"--{size}", type=int, default=1024)
+    parser.add_argument("--rows", type=int, default=32)
+    return parser.parse_args()
+
+
+def main():
+    args = options()
+    product(1024, 1024, 1024, args.rows)
+"#;
+    check(
+        &format!("{PRODUCT}{spread}"),
+        HOPPER,
+        expect![[r#"
+        30 KiB of 227 KiB (sm_90) · room for 7 blocks/SM
+        10: smem 0x6000 3 × 2 KiB
+        11: smem 0x0 3 × 8 KiB
+    "#]],
+    );
+}

@@ -10,6 +10,7 @@ mod functions;
 mod imports;
 mod methods;
 mod object;
+mod options;
 mod parts;
 mod paths;
 mod records;
@@ -739,10 +740,22 @@ impl Evaluator<'_> {
         if let Some(value) = self.scope.language_call(&path, &|| self.passed(args)) {
             return value;
         }
+        if let ([parser, method @ ("parse_args" | "parse_known_args")], true) = (path.as_slice(), args.is_empty())
+            && self.scope.follows()
+            && let Some(options) = options::parsed(self, parser)
+        {
+            let others = || Constant::Tuple(vec![options.clone(), Constant::List(Vec::new().into())].into());
+            return if *method == "parse_args" { options } else { others() };
+        }
         self.standard_module(&mut path);
         let is_positional = args.first().is_some_and(|arg| arg.keyword.is_none());
         match path.as_slice() {
             ["replace"] | ["dataclasses", "replace"] if is_positional => records::replace(self, args),
+            ["vars"] if let [of] = args => {
+                let of = self.value(of.value);
+                of.get::<options::Namespace>()
+                    .map_or_else(|| unknown("calls `vars`"), options::Namespace::as_dictionary)
+            }
             ["open"] if self.scope.follows() => match args {
                 [path, ..] => {
                     let path = self.value(path.value);

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tilefit_python::finding::{Example, Reason, Remedy};
+use tilefit_python::finding::{Example, Reason};
 use tilefit_python::spelling;
 use tilefit_syntax::ast::ExprId;
 
@@ -170,14 +170,7 @@ impl Tracer<'_> {
             },
             Value::Unknown(it) => {
                 let reason = it.reason.clone();
-                self.needs_as(&reason, Example::Elements);
-                let remedy = reason.remedy().cloned().map(|remedy| match remedy {
-                    Remedy::Value { param, .. } => {
-                        Remedy::Value { param, example: Example::Elements, is_number: false }
-                    }
-                    other => other,
-                });
-                Err(reason.with_remedy(remedy))
+                Err(self.needs_as(reason, Example::Elements))
             }
             _ => Err(Reason::new("an element type that is not followed")),
         }

@@ -111,6 +111,9 @@ const LONGEST: usize = 4096;
 
 /// What is written for a parameter, as its annotation and its default say it; `None` for what no comment can say.
 pub fn example(ast: &Ast, param: &Param) -> Option<Example> {
+    if ast.name(param.name) == Some("num_stages") {
+        return Some(Example::Small);
+    }
     let annotated =
         param.annotation.and_then(|annotation| ast.dotted(annotation)).and_then(|path| path.last().copied());
     match (annotated, param.default.map(|default| ast.expr(default))) {
@@ -270,11 +273,11 @@ impl Tracer<'_> {
         }
     }
 
-    /// The same of one that is more than a number.
-    fn needs_as(&mut self, reason: &Reason, example: Example) {
-        if let Some(Remedy::Value { param, .. }) = reason.remedy() {
-            self.traced.needed.insert(param.clone(), example);
-        }
+    /// The same of one that is more than a number, and the reason with what is written for it.
+    fn needs_as(&mut self, reason: Reason, example: Example) -> Reason {
+        let Some(Remedy::Value { param, .. }) = reason.remedy().cloned() else { return reason };
+        self.traced.needed.insert(param.clone(), example);
+        reason.with_remedy(Some(Remedy::Value { param, example, is_number: false }))
     }
 
     /// One step of work.

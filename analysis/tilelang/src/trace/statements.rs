@@ -212,9 +212,9 @@ impl Tracer<'_> {
             (Some(true), _) => self.body(frame, body),
             (Some(false), _) => self.body(frame, or_else),
             (None, Value::Unknown(it)) => {
-                let reason = it.reason.clone();
+                let mut reason = it.reason.clone();
                 if self.frame(frame).code.ast.name(condition).is_some() {
-                    self.needs_as(&reason, Example::Truth);
+                    reason = self.needs_as(reason, Example::Truth);
                 }
                 self.either_branch(frame, &reason, body, or_else, stmt)
             }
