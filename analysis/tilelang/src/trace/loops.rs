@@ -166,11 +166,15 @@ impl Tracer<'_> {
         let items = match self.iterated(&list) {
             Ok(items) => items,
             Err(reason) => {
-                self.note(reason.clone().of("what a loop goes through is not known"));
+                let kernels = self.prims.len();
                 self.uncertain += 1;
-                self.assign(frame, target, not_known(reason), stmt);
+                self.assign(frame, target, not_known(reason.clone()), stmt);
                 let flow = self.body(frame, body);
                 self.uncertain -= 1;
+                // A loop around what is no part of a kernel does not matter.
+                if self.out.is_launched() || self.prims.len() > kernels {
+                    self.note(reason.of("what a loop goes through is not known"));
+                }
                 return if let Flow::Raise(_) = flow { flow } else { Flow::Next };
             }
         };
