@@ -5,6 +5,9 @@
 use std::sync::Arc;
 
 use tilefit_python::finding::{Origin, Reason};
+
+use crate::ascend::Memory;
+
 /// One `with T.Kernel(…)`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Launch {
@@ -39,6 +42,20 @@ pub struct Options {
     pub has_roles: bool,
     /// `tl.disable_shared_memory_reuse`.
     pub is_reuse_off: bool,
+    /// `tl.ascend_memory_planning`.
+    pub memory_planning: Planning,
+    /// `target="pto"`.
+    pub is_for_pto: bool,
+}
+
+/// Whether something is asked of the compiler.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Planning {
+    #[default]
+    Off,
+    On,
+    /// Another file may ask for it.
+    Unknown,
 }
 
 /// Index in [`Launch::buffers`].
@@ -54,6 +71,10 @@ pub struct Buffer {
     pub shape: Vec<Extent>,
     /// `T.annotate_layout` gives it a swizzled layout.
     pub is_swizzled: bool,
+    /// `T.annotate_address` gives it this place.
+    pub address: Option<Extent>,
+    /// A statement touches it that is there whatever is not known.
+    pub is_used: bool,
     pub at: Origin,
 }
 
@@ -79,6 +100,8 @@ pub enum Scope {
     Fragment,
     /// `local` and `local.var`: of each thread.
     Local,
+    /// A memory of a core of an NPU.
+    OfCore(Memory),
 }
 
 /// A type of elements, in TVM's words: `float16`, `bfloat16`, `float8_e4m3fn`, `int4`, `bool`.
