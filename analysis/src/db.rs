@@ -16,6 +16,7 @@ use crate::confirm::Answers;
 use crate::project::Config;
 
 mod ascend;
+mod ascend_names;
 mod asked;
 mod asked_launches;
 mod assumptions;

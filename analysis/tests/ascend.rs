@@ -314,6 +314,22 @@ fn a_given_address_is_kept() {
     );
 }
 
+#[test]
+fn hover_and_map_show_each_memory() {
+    let text = kernel("", &PRODUCT.replace("c = T", "$0c = T"));
+    let fixture = Fixture::new(&text);
+    expect![[r#""#]].assert_eq(&fixture.hover(fixture.cursor()).expect("a buffer").markdown);
+    let name = fixture.text.find("kernel(rows").expect("the kernel");
+    expect![[r#""#]].assert_eq(&fixture.hover(name).expect("a kernel").markdown);
+    let maps = fixture.memory_maps();
+    let map = maps.first().expect("a map");
+    let spaces = map.spaces.iter().map(|space| {
+        let buffers: Vec<String> = space.buffers.iter().map(|it| format!("{} at {}", it.name, it.address)).collect();
+        format!("{} {} of {:?}: {}", space.name, space.used, space.capacity, buffers.join(", "))
+    });
+    expect![[r#""#]].assert_eq(&spaces.collect::<Vec<_>>().join("\n"));
+}
+
 /// A buffer that no statement touches is not allocated.
 #[test]
 fn an_unused_buffer_takes_nothing() {

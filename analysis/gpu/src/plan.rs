@@ -35,7 +35,7 @@ impl MemoryPlan {
         MemoryPlan { totals: vec![(Space::Shared, shared), (Space::Tensor, tensor)], limits: Vec::new(), placed }
     }
 
-    /// Of which nothing is known on a device. Tensor memory is asked for by name, and nothing asks.
+    /// A plan in which all is unknown, on a device. Tensor memory is asked for by name, and nothing asks.
     pub fn unknown(arch: Arch, reasons: &[Reason]) -> MemoryPlan {
         let total = |(space, _)| match space {
             Space::Tensor => (space, NOTHING.clone()),

@@ -1,76 +1,19 @@
-//! Kernels of TileLang for Ascend NPUs: which they are, and their memory as that of any kernel.
-
-use std::collections::BTreeMap;
-use std::sync::Arc;
+//! Kernels of TileLang for Ascend NPUs in the database: their memory as that of any kernel.
 
 use rustc_hash::FxHashMap;
 use tilefit_gpu::device::{Arch, Space};
 use tilefit_gpu::liveness::LiveRange;
 use tilefit_gpu::plan::{self as gpu_plan, MemoryPlan, Planned, Total};
 use tilefit_gpu::program::{self as gpu_program, Memory, Program};
-use tilefit_python::eval::{Constant, Imports};
-use tilefit_python::finding::Reason;
+use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::work::{self, Limits, within};
-use tilefit_syntax::ast::{Ast, Expr, ExprId};
 use tilefit_tilelang::ascend::{self, Backend};
-use tilefit_tilelang::program::{BufferId, Launch};
+use tilefit_tilelang::program::{self, BufferId, Launch};
 
 use super::gpu::TracedKernel;
-use super::reexports::imports;
 use super::surroundings::Surroundings;
-use super::tilelang::{Converted, Followed, Sites, too_large};
-use super::tilelang_names::{full_path, is_factory};
-use super::{SourceFile, Unit, config, syntax, units};
-
-/// The compiler for Ascend that a kernel is written for, by the names that it or its file uses; `None`: it is for GPUs, or none of TileLang.
-#[salsa::tracked(returns(copy))]
-pub(super) fn backend_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Backend> {
-    if !is_factory(db, unit) {
-        return None;
-    }
-    named_in(db, unit).or_else(|| named_in_file(db, unit.file(db)))
-}
-
-/// The device of a kernel for Ascend. The fork is for the one that the setting `target` names.
-pub(super) fn npu_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arch> {
-    match backend_of(db, unit)? {
-        Backend::Fork => Arch::from_name(config(db).target.name()),
-        Backend::Own => Arch::from_name("ascend950"),
-    }
-}
-
-#[salsa::tracked(returns(copy))]
-fn named_in_file(db: &dyn salsa::Database, file: SourceFile) -> Option<Backend> {
-    let imports = imports(db, file);
-    let of_imports = || imports.modules().find_map(Backend::of_name);
-    of_imports().or_else(|| units(db, file).iter().find_map(|&unit| named_in(db, unit)))
-}
-
-#[salsa::tracked(returns(copy))]
-fn named_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Backend> {
-    let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
-    ast.exprs().find_map(|(expr, _)| backend_at(ast, imports, expr))
-}
-
-fn backend_at(ast: &Ast, imports: &Imports, expr: ExprId) -> Option<Backend> {
-    match ast.expr(expr) {
-        Expr::Attribute { .. } | Expr::Name(_) => Backend::of_name(&full_path(imports, &ast.dotted(expr)?)?),
-        Expr::Call { args, .. } => args.iter().find_map(|arg| match (arg.keyword.as_deref()?, ast.expr(arg.value)) {
-            (ascend::KERNEL_OPTION, _) => Some(Backend::Fork),
-            ("target", Expr::Str(name)) => Backend::of_target(name),
-            _ => None,
-        }),
-        _ => None,
-    }
-}
-
-/// Why a kernel for one kind of device has no plan on another.
-pub(super) fn not_for(arch: Arch, is_for_npus: bool) -> Reason {
-    Reason::new(match is_for_npus {
-        true => format!("the kernel is for Ascend NPUs, and {arch} is a GPU"),
-        false => format!("the kernel is for GPUs, and {arch} is an NPU"),
-    })
-}
+use super::tilelang::{Converted, Followed, Sites, arguments, too_large};
+use super::{Unit, syntax};
 
 /// By whose rules a kernel for Ascend is planned.
 fn planner(backend: Backend) -> &'static str {
@@ -80,15 +23,20 @@ fn planner(backend: Backend) -> &'static str {
     }
 }
 
-/// The kernel that a unit is, and the launch that is shown.
-pub(super) fn traced(
-    (ast, name): (&Arc<Ast>, ExprId),
-    around: &Surroundings<'_>,
-    arguments: &BTreeMap<String, Constant>,
-    (backend, arch, limits): (Backend, Arch, Limits),
-) -> TracedKernel {
+/// The kernel that a unit is under a scenario.
+pub(super) fn traced<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    scenario: &Scenario,
+    (backend, arch): (Backend, Arch),
+    limits: Limits,
+) -> Option<TracedKernel> {
+    let ast = syntax(db, unit);
+    let function = scenario::function(ast)?;
+    let (name, arguments) = (function.name, arguments(ast, function, scenario));
+    let around = Surroundings::new(db, unit, arch);
     let followed = within(limits, || {
-        (Followed::with(ast, around, arguments, |launch| ascend::plan(launch, backend)), work::taken())
+        (Followed::with(ast, &around, &arguments, |launch| ascend::plan(launch, backend)), work::taken())
     });
     let kernel = match followed {
         Ok((Followed { traced, plans }, steps)) => {
@@ -99,16 +47,16 @@ pub(super) fn traced(
         }
         Err(failure) => too_large(&failure, ast, name, arch, limits),
     };
-    TracedKernel { planner: Some(planner(backend)), ..kernel }
+    Some(TracedKernel { planner: Some(planner(backend)), ..kernel })
 }
 
-fn space(memory: ascend::Memory) -> Space {
+fn space(memory: program::Memory) -> Space {
     match memory {
-        ascend::Memory::Ub => Space::Ub,
-        ascend::Memory::L1 => Space::L1,
-        ascend::Memory::L0a => Space::L0a,
-        ascend::Memory::L0b => Space::L0b,
-        ascend::Memory::L0c => Space::L0c,
+        program::Memory::Ub => Space::Ub,
+        program::Memory::L1 => Space::L1,
+        program::Memory::L0a => Space::L0a,
+        program::Memory::L0b => Space::L0b,
+        program::Memory::L0c => Space::L0c,
     }
 }
 
@@ -146,8 +94,8 @@ impl Converted<'_, ascend::Plan> {
         let total =
             |it: &ascend::Total| (space(it.memory), Total { low: it.low, high: it.high, reasons: it.reasons.clone() });
         let totals = plan.totals.iter().map(total).collect();
-        let limits = ascend::Memory::ALL.into_iter().filter(|_| plan.is_planned);
-        let limits = limits.map(|memory| (space(memory), memory.planned_limit())).collect();
+        let limits = program::Memory::ALL.into_iter().filter(|_| plan.is_planned);
+        let limits = limits.map(|memory| (space(memory), ascend::planned_limit(memory))).collect();
         let plan = MemoryPlan { totals, limits, placed };
         (program, Planned { plan, hidden: Vec::new(), sites: sites.sites(self.name) })
     }

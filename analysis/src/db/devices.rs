@@ -12,7 +12,7 @@ use tilefit_gpu::language;
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::Imports;
 
-use super::ascend::npu_of;
+use super::ascend_names::npu_of;
 use super::jit::is_jit;
 use super::reexports::imports;
 use super::statements::statements_of;

@@ -23,7 +23,6 @@ use tilefit_tilelang::target::Target;
 use tilefit_tilelang::trace::{self, Environment, Home, Traced};
 use tilefit_tilelang::{dtypes, words};
 
-use super::ascend;
 use super::devices::device_of_others;
 use super::gpu::TracedKernel;
 use super::reexports::has_unknown_star;
@@ -41,14 +40,8 @@ pub(super) fn traced<'db>(
 ) -> Option<TracedKernel> {
     let ast = syntax(db, unit);
     let function = scenario::function(ast)?;
-    let open = scenario.possible.keys().map(|name| (name.clone(), given_something(ast, function, name)));
-    let known = scenario.values.iter().map(|(name, (value, _))| (name.clone(), as_argument(value)));
-    let arguments: BTreeMap<String, Constant> = open.chain(known).collect();
+    let arguments = arguments(ast, function, scenario);
     let around = Surroundings::new(db, unit, arch);
-    if let Some(backend) = ascend::backend_of(db, unit) {
-        let asked = (backend, arch, limits);
-        return Some(ascend::traced((ast, function.name), &around, &arguments, asked));
-    }
     let mut large = Vec::new();
     let followed = within(limits, || {
         let mut kernel = Followed::for_gpus(ast, &around, &arguments, arch);
@@ -78,6 +71,13 @@ pub(super) fn traced<'db>(
         Err(failure) => too_large(&failure, ast, function.name, arch, limits),
     };
     Some(TracedKernel { assumed, planner: Some(tilefit_tilelang::COMPILER), ..kernel })
+}
+
+/// What the function is given under a scenario.
+pub(super) fn arguments(ast: &Ast, function: &Function, scenario: &Scenario) -> BTreeMap<String, Constant> {
+    let open = scenario.possible.keys().map(|name| (name.clone(), given_something(ast, function, name)));
+    let known = scenario.values.iter().map(|(name, (value, _))| (name.clone(), as_argument(value)));
+    open.chain(known).collect()
 }
 
 pub(super) fn too_large(failure: &Failure, ast: &Ast, name: ExprId, arch: Arch, limits: Limits) -> TracedKernel {

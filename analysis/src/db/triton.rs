@@ -20,6 +20,7 @@ use tilefit_python::finding::{Example, Finding, Note, Origin, Reason, Remedy};
 use tilefit_python::work::{self, Limits};
 
 use super::ascend;
+use super::ascend_names::{backend_of, not_for};
 use super::devices::device_of_others;
 use super::dialect::Dialect;
 use super::gpu::{TracedKernel, traced};
@@ -156,15 +157,18 @@ fn follow<'db>(
     let ast = syntax(db, unit);
     let scenario = scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
     let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
-    let is_for_npus = ascend::backend_of(db, unit).is_some();
-    if arch.is_npu() != is_for_npus {
+    let backend = backend_of(db, unit);
+    if arch.is_npu() != backend.is_some() {
         let name = Origin::Expr(scenario::function(ast)?.name);
-        let reason = ascend::not_for(arch, is_for_npus);
+        let reason = not_for(arch, backend.is_some());
         let plan = MemoryPlan::unknown(arch, std::slice::from_ref(&reason));
         let planned = Planned { plan, hidden: Vec::new(), sites: Vec::new() };
         let planner = (dialect == Dialect::TileLang).then_some(tilefit_tilelang::COMPILER);
         let kernel = TracedKernel::of(name, Program::default(), planned, arch);
         return Some(TracedKernel { notes: vec![Note { at: name, reason }], planner, ..kernel });
+    }
+    if let Some(backend) = backend {
+        return ascend::traced(db, unit, &scenario, (backend, arch), limits);
     }
     if dialect == Dialect::TileLang {
         return tilelang::traced(db, unit, &scenario, arch, limits);

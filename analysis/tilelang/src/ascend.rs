@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilefit_python::finding::{Origin, Reason};
 
 use crate::plan::LiveRange;
-use crate::program::{Buffer, BufferId, Kind, Launch, Loop, Op, Planning, Scope, Statement};
+use crate::program::{Buffer, BufferId, Kind, Launch, Loop, Memory, Op, Planning, Scope, Statement};
 
 /// The compiler whose rules these are.
 pub const COMPILER: &str = "tilelang-ascend 95acbd7";
@@ -78,39 +78,13 @@ impl Backend {
     }
 }
 
-/// A memory of a core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Memory {
-    Ub,
-    L1,
-    L0a,
-    L0b,
-    L0c,
-}
-
-impl Memory {
-    pub const ALL: [Memory; 5] = [Memory::Ub, Memory::L1, Memory::L0a, Memory::L0b, Memory::L0c];
-
-    /// Of `T.alloc_ub` and the like, as either compiler names them.
-    pub fn of_allocation(name: &str) -> Option<Memory> {
-        Some(match name {
-            "alloc_ub" => Memory::Ub,
-            "alloc_L1" | "alloc_l1" => Memory::L1,
-            "alloc_L0A" | "alloc_l0a" => Memory::L0a,
-            "alloc_L0B" | "alloc_l0b" => Memory::L0b,
-            "alloc_L0C" | "alloc_l0c" => Memory::L0c,
-            _ => return None,
-        })
-    }
-
-    /// Bytes that the planner of the fork gives out (`src/transform/ascend_memory_planning.cc`).
-    pub fn planned_limit(self) -> u64 {
-        match self {
-            Memory::Ub => 196_352,
-            Memory::L1 => 524_032,
-            Memory::L0a | Memory::L0b => 65_536,
-            Memory::L0c => 131_072,
-        }
+/// Bytes that the planner of the fork gives out (`src/transform/ascend_memory_planning.cc`).
+pub fn planned_limit(memory: Memory) -> u64 {
+    match memory {
+        Memory::Ub => 196_352,
+        Memory::L1 => 524_032,
+        Memory::L0a | Memory::L0b => 65_536,
+        Memory::L0c => 131_072,
     }
 }
 
@@ -423,7 +397,7 @@ impl InMemory<'_> {
         let is_planned = self.launch.options.memory_planning != Planning::Off;
         let sum = self.linear(memory, |tenant| tenant.bytes.1, |_| true);
         // The planner takes new memory while there is some.
-        let is_reused = is_planned && sum > memory.planned_limit();
+        let is_reused = is_planned && sum > planned_limit(memory);
         if is_reused {
             reasons.push(Reason::new("which buffers share memory under `tl.ascend_memory_planning` is not modelled"));
         }

@@ -6,8 +6,6 @@ use std::sync::Arc;
 
 use tilefit_python::finding::{Origin, Reason};
 
-use crate::ascend::Memory;
-
 /// One `with T.Kernel(…)`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Launch {
@@ -102,6 +100,32 @@ pub enum Scope {
     Local,
     /// A memory of a core of an NPU.
     OfCore(Memory),
+}
+
+/// A memory of a core of an NPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Memory {
+    Ub,
+    L1,
+    L0a,
+    L0b,
+    L0c,
+}
+
+impl Memory {
+    pub const ALL: [Memory; 5] = [Memory::Ub, Memory::L1, Memory::L0a, Memory::L0b, Memory::L0c];
+
+    /// Of `T.alloc_ub` and the like, as either compiler names them.
+    pub fn of_allocation(name: &str) -> Option<Memory> {
+        Some(match name {
+            "alloc_ub" => Memory::Ub,
+            "alloc_L1" | "alloc_l1" => Memory::L1,
+            "alloc_L0A" | "alloc_l0a" => Memory::L0a,
+            "alloc_L0B" | "alloc_l0b" => Memory::L0b,
+            "alloc_L0C" | "alloc_l0c" => Memory::L0c,
+            _ => return None,
+        })
+    }
 }
 
 /// A type of elements, in TVM's words: `float16`, `bfloat16`, `float8_e4m3fn`, `int4`, `bool`.

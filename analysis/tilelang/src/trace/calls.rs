@@ -217,8 +217,7 @@ impl Tracer<'_> {
 }
 
 pub(super) fn scope_name(scope: crate::program::Scope) -> &'static str {
-    use crate::ascend::Memory;
-    use crate::program::Scope;
+    use crate::program::{Memory, Scope};
     match scope {
         Scope::Global => "global",
         Scope::Shared => "shared.dyn",

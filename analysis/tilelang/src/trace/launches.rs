@@ -10,8 +10,8 @@ use super::frames::function_of;
 use super::recording::joined;
 use super::statements::Flow;
 use super::value::{Args, Expr, FrameId, Function, LaunchSpec, Size, TensorSpec, Value, View, not_known, unknown};
-use crate::ascend::{self, Memory};
-use crate::program::{Buffer, BufferId, Dtype, Kind, Region, Scope};
+use crate::ascend;
+use crate::program::{Buffer, BufferId, Dtype, Kind, Memory, Region, Scope};
 use crate::vocabulary;
 
 /// Threads of a block where nothing is said.
