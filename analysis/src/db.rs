@@ -15,6 +15,8 @@ use tilefit_syntax::{BlockKey, BlockKind, BlockSource, Document, interrupt};
 use crate::confirm::Answers;
 use crate::project::Config;
 
+mod ascend;
+mod ascend_names;
 mod asked;
 mod asked_launches;
 mod assumptions;
@@ -77,7 +79,7 @@ pub(crate) use dumps::{Dumped, dumped};
 pub(crate) use gpu::TracedKernel;
 pub(crate) use kinds::{host_functions, is_kernel};
 pub(crate) use least::triton_least;
-pub(crate) use memory_usage::{Estimate, MemoryUsage, Verdict};
+pub(crate) use memory_usage::{Estimate, MemoryUsage, Taken, Verdict};
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use needed::triton_needed;
 pub(crate) use outcome::{Outcome, Planned};

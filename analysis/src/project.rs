@@ -94,6 +94,11 @@ pub enum Confirm {
     Save,
 }
 
+/// A GPU: an NPU is another setting's.
+fn gpu(name: &str) -> Option<Arch> {
+    Arch::from_name(name).filter(|arch| !arch.is_npu())
+}
+
 impl Default for Config {
     fn default() -> Self {
         Config {
@@ -188,7 +193,7 @@ pub const SEVERITIES: [&str; 5] = ["error", "warning", "info", "hint", "off"];
 pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "target",
-        about: "The device to plan for: the NPU for PyPTO kernels, or the GPU for TLX, Gluon, Triton and TileLang kernels that do not name one.",
+        about: "The device to plan for: the NPU for kernels of PyPTO and of TileLang for Ascend, or the GPU for TLX, Gluon, Triton and TileLang kernels that do not name one.",
         shape: Shape::OneOf(&[
             ("ascend910b", "Ascend 910B: 184 KiB of Vec, 512 KiB of Mat, 128 KiB of Acc"),
             ("ascend950", "Ascend 950: 240 KiB of Vec, 512 KiB of Mat, 256 KiB of Acc"),
@@ -212,7 +217,7 @@ pub const SETTINGS: &[Setting] = &[
         takes: "\"ascend910b\", \"ascend950\" or a GPU architecture, such as \"sm_100\"",
         set: |config, value| {
             let name = value.as_str()?;
-            match Arch::from_name(name) {
+            match gpu(name) {
                 Some(arch) => (config.tlx_arch, config.is_gpu_named) = (arch, true),
                 None => config.target = Target::from_name(name)?,
             }
@@ -385,15 +390,15 @@ pub const SETTINGS: &[Setting] = &[
         shape: Shape::Arch,
         takes: "a GPU architecture, such as \"sm_100\" or \"gfx950\"",
         set: |config, value| {
-            (config.tlx_arch, config.is_gpu_named) = (Arch::from_name(value.as_str()?)?, true);
+            (config.tlx_arch, config.is_gpu_named) = (gpu(value.as_str()?)?, true);
             Some(())
         },
     },
     Setting {
         key: "devices",
-        about: "GPUs to show the configurations of a kernel for, in addition to its own: `[\"sm_80\", \"sm_90\"]`.",
+        about: "Devices to show the configurations of a kernel for, in addition to its own: `[\"sm_80\", \"sm_90\"]`.",
         shape: Shape::Archs,
-        takes: "a list of GPU architectures, such as [\"sm_80\", \"sm_90\"]",
+        takes: "a list of devices, such as [\"sm_80\", \"sm_90\"]",
         set: |config, value| {
             let names = value.as_array()?.iter().map(|name| Arch::from_name(name.as_str()?));
             config.devices = names.collect::<Option<_>>()?;
@@ -555,7 +560,7 @@ impl Config {
             if let Some(setting) = SETTINGS.iter().find(|setting| setting.key == key) {
                 if (setting.set)(self, value).is_some() {
                     // A GPU as the target says nothing of the NPU.
-                    let is_gpu = setting.key == "target" && value.as_str().and_then(Arch::from_name).is_some();
+                    let is_gpu = setting.key == "target" && value.as_str().and_then(gpu).is_some();
                     self.given.insert(if is_gpu { "tlx.arch" } else { setting.key }, giver);
                 } else {
                     let message = setting

@@ -20,7 +20,7 @@ fn check(files: &str, expect: Expect) {
         }
         for scenario in &plan.scenarios {
             let selected = if scenario.selected { "* " } else { "  " };
-            let _ = writeln!(out, "{selected}{:?} {} {}", scenario.values, scenario.smem, scenario.verdict);
+            let _ = writeln!(out, "{selected}{:?} {} {}", scenario.values, scenario.takes["smem"], scenario.verdict);
         }
     }
     expect.assert_eq(&out);

@@ -1,5 +1,6 @@
 //! What the analysis says of kernels of all languages, through its public interface.
 
+mod ascend;
 mod assumed;
 mod classes;
 mod configurations;

@@ -21,7 +21,7 @@ fn number(text: &str) -> u64 {
 fn settings_state_the_capacity_of_each_gpu() {
     let target = SETTINGS.iter().find(|setting| setting.key == "target").expect("the setting");
     let Shape::OneOf(values) = &target.shape else { panic!("`target` is one of some") };
-    for arch in Arch::all() {
+    for arch in Arch::gpus() {
         let stated = values.iter().find(|(name, _)| *name == arch.name());
         let (_, about) = stated.unwrap_or_else(|| panic!("{arch} is a target"));
         let bytes = about.strip_prefix("GPU: ").and_then(|rest| rest.split_once(" bytes")).expect("its bytes").0;
@@ -41,7 +41,27 @@ fn the_reference_states_the_capacity_of_each_gpu() {
         stated.extend(names.iter().enumerate().map(|(at, name)| (*name, number(bytes[at.min(bytes.len() - 1)]))));
     }
     stated.sort_unstable();
-    let mut all: Vec<_> = Arch::all().map(|arch| (arch.name(), arch.smem())).collect();
+    let mut all: Vec<_> = Arch::gpus().map(|arch| (arch.name(), arch.smem())).collect();
+    all.sort_unstable();
+    assert_eq!(stated, all);
+}
+
+#[test]
+fn the_reference_states_the_memories_of_each_npu() {
+    let page = page("docs/reference/tilelang.md");
+    let (_, table) = page.split_once("| memory | allocated by | ").expect("the table");
+    let mut rows = table.lines().map(|line| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>());
+    let devices = rows.next().expect("its head");
+    let mut stated = Vec::new();
+    for row in rows.skip(1).take_while(|row| row.len() == devices.len() + 2) {
+        let memories = row[0].split(", ");
+        let cells = memories.flat_map(|memory| devices.iter().zip(&row[2..]).map(move |cell| (memory, cell)));
+        stated.extend(cells.map(|(memory, (device, bytes))| (*device, memory, number(bytes))));
+    }
+    stated.sort_unstable();
+    let npus = Arch::all().filter(|arch| arch.is_npu());
+    let of = |arch: Arch| arch.memories().map(move |(space, capacity)| (arch.name(), space.name(), capacity));
+    let mut all: Vec<_> = npus.flat_map(of).collect();
     all.sort_unstable();
     assert_eq!(stated, all);
 }

@@ -1,21 +1,67 @@
-//! What there is to compile for: GPU architectures, with their shared memory per block and tensor memory per SM, and versions of the compiler.
+//! What there is to compile for: GPUs and NPUs, with the memories of each, and versions of the compiler.
 
 use std::fmt;
 
 /// 32-bit columns of tensor memory that an SM of sm_100 has.
 const TMEM_COLUMNS: u64 = 512;
 
-/// A GPU architecture.
+/// A memory on a chip that kernels are placed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Space {
+    /// Shared memory of a block of a GPU.
+    Shared,
+    /// Tensor memory of an SM.
+    Tensor,
+    /// The unified buffer of a vector core.
+    Ub,
+    /// Of a cube core, as are those after it.
+    L1,
+    L0a,
+    L0b,
+    L0c,
+}
+
+impl Space {
+    pub const ALL: [Space; 7] =
+        [Space::Shared, Space::Tensor, Space::Ub, Space::L1, Space::L0a, Space::L0b, Space::L0c];
+
+    /// As tables and answers name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Space::Shared => "smem",
+            Space::Tensor => "tmem",
+            Space::Ub => "UB",
+            Space::L1 => "L1",
+            Space::L0a => "L0A",
+            Space::L0b => "L0B",
+            Space::L0c => "L0C",
+        }
+    }
+
+    /// As a sentence names it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Space::Shared => "shared memory",
+            Space::Tensor => "tensor memory",
+            space => space.name(),
+        }
+    }
+
+    /// What it is counted in.
+    pub fn unit(self) -> &'static str {
+        if self == Space::Tensor { "columns" } else { "bytes" }
+    }
+}
+
+/// The architecture of a GPU, or an NPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Arch(&'static Row);
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Row {
     name: &'static str,
-    /// Bytes of dynamic shared memory that one block may have.
-    smem: u64,
-    /// 32-bit columns; 0 where there is no tensor memory.
-    tmem: u64,
+    /// Of each memory of [`Space::ALL`]: bytes that one block or core may have of it, or 32-bit columns; 0 where there is no such memory.
+    capacities: [u64; Space::ALL.len()],
     vendor: Vendor,
     /// `None` where nothing is published, or it counts otherwise.
     multiprocessor: Option<Multiprocessor>,
@@ -38,18 +84,24 @@ const fn at_most(warps: u64, blocks: u64, barriers: u64) -> Option<Multiprocesso
 enum Vendor {
     Nvidia,
     Amd,
+    Huawei,
 }
 
 const fn nvidia(name: &'static str, smem: u64, tmem: u64, multiprocessor: Option<Multiprocessor>) -> Row {
-    Row { name, smem, tmem, vendor: Vendor::Nvidia, multiprocessor }
+    Row { name, capacities: [smem, tmem, 0, 0, 0, 0, 0], vendor: Vendor::Nvidia, multiprocessor }
 }
 
 const fn amd(name: &'static str, smem: u64) -> Row {
-    Row { name, smem, tmem: 0, vendor: Vendor::Amd, multiprocessor: None }
+    Row { name, capacities: [smem, 0, 0, 0, 0, 0, 0], vendor: Vendor::Amd, multiprocessor: None }
 }
 
-/// CUDA programming guide, "compute capabilities"; barriers are those of `cuda_occupancy.h`. The AMD compiler's `TargetFeatures`.
-const ARCHITECTURES: [Row; 16] = [
+const fn huawei(name: &'static str, [ub, l1, l0a, l0b, l0c]: [u64; 5]) -> Row {
+    Row { name, capacities: [0, 0, ub, l1, l0a, l0b, l0c], vendor: Vendor::Huawei, multiprocessor: None }
+}
+
+/// CUDA programming guide, "compute capabilities"; barriers are those of `cuda_occupancy.h`. The AMD compiler's `TargetFeatures`. Memories of Ascend
+/// NPUs: docs/reference/tilelang.md, "12. Ascend".
+const ARCHITECTURES: [Row; 18] = [
     nvidia("sm_70", 98_304, 0, at_most(64, 32, 64)),
     nvidia("sm_75", 65_536, 0, at_most(32, 16, 32)),
     nvidia("sm_80", 166_912, 0, at_most(64, 32, 64)),
@@ -66,6 +118,17 @@ const ARCHITECTURES: [Row; 16] = [
     amd("gfx942", 65_536),
     amd("gfx950", 163_840),
     amd("gfx1250", 327_680),
+    huawei("ascend910b", [196_608, 524_288, 65_536, 65_536, 131_072]),
+    huawei("ascend950", [253_952, 524_288, 65_536, 65_536, 262_144]),
+];
+
+/// Other names of NPUs: the series, and chips that have the same memories.
+const OTHER_NAMES: [(&str, &str); 5] = [
+    ("ascend910_93", "ascend910b"),
+    ("ascend910c", "ascend910b"),
+    ("a2", "ascend910b"),
+    ("a3", "ascend910b"),
+    ("a5", "ascend950"),
 ];
 
 impl Arch {
@@ -81,6 +144,7 @@ impl Arch {
             Some(capability) => format!("sm_{}", capability.trim_start_matches('_').trim_end_matches(['a', 'f'])),
             None => name.to_owned(),
         };
+        let name = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(&*name, |(_, name)| name);
         ARCHITECTURES.iter().find(|row| row.name == name).map(Arch)
     }
 
@@ -90,7 +154,7 @@ impl Arch {
         let starts = text.char_indices().map(|(at, _)| at).filter(move |&at| begins(at));
         starts.filter_map(|at| {
             let word = &text[at..];
-            let prefix = ["sm_", "sm", "gfx"]
+            let prefix = ["sm_", "sm", "gfx", "ascend"]
                 .into_iter()
                 .find(|prefix| word.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)))?;
             let rest = &word[prefix.len()..];
@@ -109,14 +173,24 @@ impl Arch {
         digits.parse().unwrap_or(0)
     }
 
-    /// Bytes per block.
-    pub fn smem(self) -> u64 {
-        self.0.smem
+    /// The memories that it has, with the capacity of each.
+    pub fn memories(self) -> impl Iterator<Item = (Space, u64)> {
+        Space::ALL.into_iter().zip(self.0.capacities).filter(|(_, capacity)| *capacity > 0)
     }
 
-    /// Columns per SM.
+    /// Bytes, or columns; 0 where it has no such memory.
+    pub fn capacity(self, space: Space) -> u64 {
+        self.memories().find(|(of, _)| *of == space).map_or(0, |(_, capacity)| capacity)
+    }
+
+    /// Bytes of shared memory per block.
+    pub fn smem(self) -> u64 {
+        self.capacity(Space::Shared)
+    }
+
+    /// Columns of tensor memory per SM.
     pub fn tmem(self) -> u64 {
-        self.0.tmem
+        self.capacity(Space::Tensor)
     }
 
     pub(crate) fn multiprocessor(self) -> Option<Multiprocessor> {
@@ -144,8 +218,17 @@ impl Arch {
         self.0.vendor == Vendor::Amd
     }
 
+    /// An Ascend, whose memories differ from those of GPUs.
+    pub fn is_npu(self) -> bool {
+        self.0.vendor == Vendor::Huawei
+    }
+
     pub fn all() -> impl Iterator<Item = Arch> {
         ARCHITECTURES.iter().map(Arch)
+    }
+
+    pub fn gpus() -> impl Iterator<Item = Arch> {
+        Arch::all().filter(|arch| !arch.is_npu())
     }
 
     /// The names that scenarios and configuration take.
@@ -261,6 +344,9 @@ mod tests {
         assert_eq!(Arch::from_name("SM100").map(Arch::tmem), Some(512));
         assert_eq!(Arch::from_name("gfx950").map(Arch::is_amd), Some(true));
         assert_eq!(Arch::from_name("sm_1"), None);
+        assert_eq!(Arch::from_name("Ascend910_93").map(Arch::name), Some("ascend910b"));
+        assert_eq!(Arch::from_name("ascend950").map(|arch| arch.capacity(Space::L0c)), Some(262_144));
+        assert_eq!(Arch::from_name("ascend950").map(Arch::smem), Some(0));
         for (name, is) in [("cuda:86", "sm_86"), ("hip:gfx942", "gfx942"), ("gfx942:sramecc+:xnack-", "gfx942")] {
             assert_eq!(Arch::from_name(name).map(Arch::name), Some(is));
         }
@@ -271,6 +357,7 @@ mod tests {
         let named = |text: &str| Arch::named_in(text).map(Arch::name).collect::<Vec<_>>();
         assert_eq!(named("/w/amd_gemm_gfx942.py"), ["gfx942"]);
         assert_eq!(named("GEMM for SM_90a (Hopper), and sm100."), ["sm_90", "sm_100"]);
+        assert_eq!(named("for Ascend910B, not Ascend"), ["ascend910b"]);
         assert!(named("small smem gfx9 sm plasma90 \u{e9}sm").is_empty());
     }
 }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use tilefit_python::finding::Reason;
 use tilefit_python::work;
 
-use super::device::Compiler;
+use super::device::{Arch, Compiler, Space};
 use super::language::Dtype;
 use super::live_ranges::{Call, Hidden, Life, Lives, Scratched, lives};
 use super::liveness::LiveRange;
@@ -22,12 +22,56 @@ const SCRATCH_ALIGNMENT: u64 = 128;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// Bytes.
-    pub shared: Total,
-    /// Columns, as they are asked for.
-    pub tensor: Total,
+    /// What the kernel takes of each memory of its device, in its order: bytes, or columns as they are asked for.
+    pub totals: Vec<(Space, Total)>,
+    /// Of memories of which the compiler gives out less than the device has.
+    pub limits: Vec<(Space, u64)>,
     /// In the order of the allocator.
     pub placed: Vec<Placed>,
+}
+
+/// Of a memory that the device does not have.
+static NOTHING: Total = Total { low: 0, high: Some(0), reasons: Vec::new() };
+
+impl MemoryPlan {
+    pub fn of_gpu(shared: Total, tensor: Total, placed: Vec<Placed>) -> MemoryPlan {
+        MemoryPlan { totals: vec![(Space::Shared, shared), (Space::Tensor, tensor)], limits: Vec::new(), placed }
+    }
+
+    /// A plan in which all is unknown, on a device. Tensor memory is asked for by name, and nothing asks.
+    pub fn unknown(arch: Arch, reasons: &[Reason]) -> MemoryPlan {
+        let total = |(space, _)| match space {
+            Space::Tensor => (space, NOTHING.clone()),
+            space => (space, Total { low: 0, high: None, reasons: reasons.to_vec() }),
+        };
+        MemoryPlan { totals: arch.memories().map(total).collect(), limits: Vec::new(), placed: Vec::new() }
+    }
+
+    pub fn total(&self, space: Space) -> &Total {
+        self.totals.iter().find(|(of, _)| *of == space).map_or(&NOTHING, |(_, total)| total)
+    }
+
+    /// To change what is known of a memory.
+    pub fn update(&mut self, space: Space, change: impl FnOnce(&mut Total)) {
+        if let Some((_, total)) = self.totals.iter_mut().find(|(of, _)| *of == space) {
+            change(total);
+        }
+    }
+
+    /// Something bounds it in each memory.
+    pub fn is_bounded(&self) -> bool {
+        self.totals.iter().all(|(_, total)| total.high.is_some())
+    }
+
+    /// It is one number in each memory.
+    pub fn is_exact(&self) -> bool {
+        self.totals.iter().all(|(_, total)| total.exactly().is_some())
+    }
+
+    /// Why it is not.
+    pub fn reasons(&self) -> impl Iterator<Item = &Reason> {
+        self.totals.iter().flat_map(|(_, total)| &total.reasons)
+    }
 }
 
 /// What a block takes of a memory.
@@ -113,8 +157,8 @@ fn planned(program: &Program, lives: Lives, unknown: &[Reason], compiler: Compil
     }
     let early = moved(&lives, &placed, &buffers);
     let (mut shared, offsets) = shared_total([&buffers, &early], unknown.is_empty(), reasons);
-    let in_any_case =
-        held(program, &placed).max(callees.iter().map(|(callee, _)| callee.plan.shared.low).max().unwrap_or(0));
+    let of_callees = callees.iter().map(|(callee, _)| callee.plan.total(Space::Shared).low).max();
+    let in_any_case = held(program, &placed).max(of_callees.unwrap_or(0));
     for (placed, offset) in placed.iter_mut().zip(&offsets) {
         placed.offset = *offset;
     }
@@ -134,7 +178,7 @@ fn planned(program: &Program, lives: Lives, unknown: &[Reason], compiler: Compil
     if compiler == Compiler::Earlier {
         (shared.low, tensor.low) = (in_any_case, 0);
     }
-    Planned { plan: MemoryPlan { shared, tensor, placed }, hidden, sites: lives.sites }
+    Planned { plan: MemoryPlan::of_gpu(shared, tensor, placed), hidden, sites: lives.sites }
 }
 
 /// The same buffers, with each conversion that the compiler may do earlier where most is beside it: the last of such places. Conversions are done one
@@ -176,7 +220,7 @@ fn callees<'l>(
     compiler: Compiler,
 ) -> Vec<(Planned, &'l Call)> {
     let plans = calls.iter().map(|call| (planned(program, call.lives.clone(), unknown, compiler), call));
-    plans.filter(|(callee, _)| callee.plan.shared.most() > 0).collect()
+    plans.filter(|(callee, _)| callee.plan.total(Space::Shared).most() > 0).collect()
 }
 
 impl Placed {
@@ -198,21 +242,24 @@ impl Placed {
 impl Planned {
     /// The same where more is in tensor memory, from `least` to `most` columns of it for a `reason`; nothing at least where that is not sure.
     pub fn with_tensor_memory(mut self, (least, most): (u64, u64), reason: &str, is_sure: bool) -> Planned {
-        let Planned { plan: MemoryPlan { shared, tensor, .. }, .. } = &mut self;
         let (columns, bytes) = if is_sure { (least, ADDRESS_OF_TENSOR_MEMORY) } else { (0, 0) };
-        tensor.low = tensor.low.max(columns);
-        tensor.high = tensor.high.map(|high| high.max(most));
-        if tensor.high != Some(tensor.low) {
-            tensor.reasons.push(Reason::new(reason));
-        }
-        shared.low = shared.low.max(bytes);
-        shared.high = shared.high.map(|high| high.max(ADDRESS_OF_TENSOR_MEMORY));
+        self.plan.update(Space::Tensor, |tensor| {
+            tensor.low = tensor.low.max(columns);
+            tensor.high = tensor.high.map(|high| high.max(most));
+            if tensor.high != Some(tensor.low) {
+                tensor.reasons.push(Reason::new(reason));
+            }
+        });
+        self.plan.update(Space::Shared, |shared| {
+            shared.low = shared.low.max(bytes);
+            shared.high = shared.high.map(|high| high.max(ADDRESS_OF_TENSOR_MEMORY));
+        });
         self
     }
 
     /// What a call of the function takes.
     fn taken_by(&self, life: Life) -> (Buffer, Bytes) {
-        let total = &self.plan.shared;
+        let total = self.plan.total(Space::Shared);
         let size = match (total.exactly(), total.reasons.first()) {
             (None, Some(reason)) => Bytes::Between(total.low, total.most(), reason.clone()),
             _ => Bytes::Exactly(total.low),
@@ -232,10 +279,9 @@ impl Planned {
     /// The same for another reason.
     pub fn or(mut self, other: &Planned, reason: &str) -> Planned {
         let differs = self.plan != other.plan;
-        for (total, theirs) in
-            [(&mut self.plan.shared, &other.plan.shared), (&mut self.plan.tensor, &other.plan.tensor)]
-        {
-            if *total != *theirs {
+        for (space, total) in &mut self.plan.totals {
+            let theirs = other.plan.total(*space);
+            if total != theirs {
                 let reason = Reason::new(reason);
                 if total.low != theirs.low || total.high != theirs.high {
                     total.reasons.push(reason);

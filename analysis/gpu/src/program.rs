@@ -10,6 +10,8 @@ use tilefit_syntax::ast::ExprId;
 
 use tilefit_python::finding::{Origin, Reason};
 
+use super::device::Space;
+
 /// The result of an operation, or a parameter of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ValueId(pub u32);
@@ -352,6 +354,18 @@ pub enum Memory {
     Shared { size: Bytes, alignment: u64, fork: Bytes },
     /// Columns of 32 bits, and 64 or 128 rows.
     Tensor { columns: u64, rows: u32 },
+    /// Bytes in a memory of an NPU, where the author puts it.
+    OfCore { space: Space, bytes: u64 },
+}
+
+impl Memory {
+    pub fn space(&self) -> Space {
+        match self {
+            Memory::Shared { .. } => Space::Shared,
+            Memory::Tensor { .. } => Space::Tensor,
+            Memory::OfCore { space, .. } => *space,
+        }
+    }
 }
 
 impl Block {

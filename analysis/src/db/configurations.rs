@@ -172,7 +172,9 @@ fn on_devices<'db>(
     each: &dyn Fn(&[Scenario]) -> Vec<Estimate>,
 ) -> Arc<Configurations> {
     let mut devices = vec![own];
-    devices.extend(config(db).devices.iter().copied().filter(|&device| device != own));
+    // A kernel for NPUs is for no GPU.
+    let others = config(db).devices.iter().copied().filter(|device| device.is_npu() == own.is_npu());
+    devices.extend(others.filter(|&device| device != own));
     let of_device = |device: Arch| match scenarios_on(db, unit, device).as_slice() {
         [] => vec![Scenario::default()],
         scenarios => scenarios.to_vec(),

@@ -12,6 +12,7 @@ use tilefit_gpu::language;
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::Imports;
 
+use super::ascend_names::npu_of;
 use super::jit::is_jit;
 use super::reexports::imports;
 use super::statements::statements_of;
@@ -130,6 +131,9 @@ const INSTRUCTIONS: [(&str, &str); 8] = [
 /// The device that a kernel is a test for, or whose instructions it names; `None` where it names none, or those of several.
 #[salsa::tracked(returns(copy))]
 pub(super) fn device_of_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arch> {
+    if let Some(arch) = npu_of(db, unit) {
+        return Some(arch);
+    }
     let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
     let required = scenario::function(ast).and_then(|function| only(required(ast, function)));
     required.or_else(|| only(ast.exprs().filter_map(|(expr, _)| of_instruction(ast, imports, expr))))

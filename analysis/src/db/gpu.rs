@@ -6,11 +6,11 @@ use tilefit_syntax::BlockKey;
 
 use tilefit_gpu::argument_type::ArgumentType;
 use tilefit_gpu::assumed::Assumed;
-use tilefit_gpu::device::{Arch, Compiler};
+use tilefit_gpu::device::{Arch, Compiler, Space};
 use tilefit_gpu::language;
 use tilefit_gpu::layouts::{Hardware, Vendor};
 use tilefit_gpu::passes::{Compilation, compile};
-use tilefit_gpu::plan::{Planned, plan};
+use tilefit_gpu::plan::{Planned, Total, plan};
 use tilefit_gpu::program::{Memory, Program};
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_gpu::tlx::{self, Kernel, params};
@@ -22,6 +22,7 @@ use tilefit_python::work::{self, Limits, remembered, within};
 
 use super::devices::device_of_others;
 use super::dialect::Dialect;
+use super::memory_usage::{Taken, leading};
 use super::reexports::imports;
 use super::scenarios::{has_defaults, launch_values, may_be_given_more};
 use super::scope::UnitScope;
@@ -52,6 +53,8 @@ pub(crate) struct TracedKernel {
     pub(crate) assumed: Vec<Assumed>,
     /// `None`: it may be any.
     pub(crate) compiler: Option<Compiler>,
+    /// The compiler whose rules the plan follows, where that is none of Triton's.
+    pub(crate) planner: Option<&'static str>,
     /// False where a stage of tilefit failed on it.
     pub(crate) is_planned: bool,
     /// What it took to follow it.
@@ -77,10 +80,32 @@ impl TracedKernel {
             arch,
             assumed: Vec::new(),
             compiler: None,
+            planner: None,
             is_planned: true,
             steps: 0,
             tlx: None,
         }
+    }
+
+    /// Of a memory: what the device has, or what the compiler gives out of it.
+    pub(crate) fn capacity(&self, space: Space) -> u64 {
+        let limits = &self.planned.plan.limits;
+        limits.iter().find(|(of, _)| *of == space).map_or_else(|| self.arch.capacity(space), |(_, limit)| *limit)
+    }
+
+    /// What it takes of each memory.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = Taken> {
+        let of = |(space, total): &(Space, Total)| Taken {
+            space: *space,
+            amount: (total.low, total.high),
+            capacity: self.capacity(*space),
+        };
+        self.planned.plan.totals.iter().map(of)
+    }
+
+    /// The memory to speak of where there is room for one number.
+    pub(crate) fn leading(&self) -> Space {
+        leading(&self.taken().collect::<Vec<_>>())
     }
 
     /// The `static_assert` that fails.
@@ -213,6 +238,7 @@ pub(super) fn traced<'db>(
         arch,
         assumed,
         compiler,
+        planner: None,
         is_planned,
         steps,
         tlx,

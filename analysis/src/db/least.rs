@@ -4,14 +4,14 @@ use tilefit_gpu::assumed::Assumed;
 use tilefit_gpu::scenario::Scenario;
 
 use super::gpu::TracedKernel;
-use super::memory_usage::MemoryUsage;
+use super::memory_usage::{MemoryUsage, Taken};
 use super::scenarios::scenarios;
 use super::triton::{elements_of, laid_out, triton_kernel, usage};
 use super::{Unit, possible};
 
 /// The least bytes and columns that a kernel takes whatever the options are that its plan assumes; `None` where that is not known.
-#[salsa::tracked(returns(copy))]
-pub(crate) fn triton_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<(u64, u64)> {
+#[salsa::tracked(returns(clone))]
+pub(crate) fn triton_least<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Vec<Taken>> {
     let kernel = triton_kernel(db, unit).as_ref()?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     let usual = elements_of(&kernel.traced);
@@ -27,7 +27,7 @@ pub(super) fn least(
     scenario: &Scenario,
     traced: &TracedKernel,
     usage: &dyn Fn(&Scenario) -> Option<MemoryUsage>,
-) -> Option<(u64, u64)> {
+) -> Option<Vec<Taken>> {
     let mut ways = vec![scenario.clone()];
     for assumed in &traced.assumed {
         let with = |set: fn(&mut Scenario, u32), values: &[u32]| -> Vec<Scenario> {
@@ -48,9 +48,10 @@ pub(super) fn least(
     if traced.steps.saturating_mul(ways.len() as u64) > possible::STEPS {
         return None;
     }
-    let taken = ways.iter().map(|way| usage(way).map(|it| (it.smem.0, it.tmem.0)));
-    taken.reduce(|one, other| {
-        let (one, other) = (one?, other?);
-        Some((one.0.min(other.0), one.1.min(other.1)))
-    })?
+    let all: Vec<MemoryUsage> = ways.iter().map(usage).collect::<Option<_>>()?;
+    let mut least = all.first()?.memories.clone();
+    for taken in &mut least {
+        taken.amount.0 = all.iter().map(|it| it.amount(taken.space).0).min().unwrap_or(0);
+    }
+    Some(least)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tilefit_gpu::assumed::Assumed;
-use tilefit_gpu::device::Arch;
+use tilefit_gpu::device::Space;
 use tilefit_gpu::scenario::Scenario;
 use tilefit_python::finding::{Note, Reason};
 
@@ -11,11 +11,8 @@ use tilefit_python::finding::{Note, Reason};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MemoryUsage {
     pub(crate) verdict: Verdict,
-    /// Bytes, at least and at most; `None` where nothing bounds it.
-    pub(crate) smem: (u64, Option<u64>),
-    /// Columns, as they are requested.
-    pub(crate) tmem: (u64, Option<u64>),
-    pub(crate) capacity: (u64, u64),
+    /// Of each memory of the device, in its order.
+    pub(crate) memories: Vec<Taken>,
     /// Element types that it rests on, and nothing says.
     pub(crate) elements: Vec<Assumed>,
     /// Why it is not one number.
@@ -24,21 +21,61 @@ pub(crate) struct MemoryUsage {
     pub(crate) refusal: Option<Note>,
 }
 
+/// What a kernel takes of one memory: bytes, or columns as they are requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) space: Space,
+    /// At least and at most; `None` where nothing bounds it.
+    pub(crate) amount: (u64, Option<u64>),
+    pub(crate) capacity: u64,
+}
+
+impl Taken {
+    fn is_exact(&self) -> bool {
+        self.amount.1 == Some(self.amount.0)
+    }
+
+    pub(crate) fn exceeds(&self) -> bool {
+        self.amount.0 > self.capacity
+    }
+
+    fn fits(&self) -> bool {
+        self.amount.1.is_some_and(|high| high <= self.capacity)
+    }
+}
+
+/// The memory to speak of where there is room for one number: shared memory of a GPU, else the fullest.
+pub(super) fn leading(memories: &[Taken]) -> Space {
+    let share = |taken: &&Taken| taken.amount.0.saturating_mul(1 << 20) / taken.capacity.max(1);
+    match memories.first() {
+        Some(Taken { space: Space::Shared, .. }) | None => Space::Shared,
+        Some(first) => memories.iter().rev().max_by_key(share).unwrap_or(first).space,
+    }
+}
+
 impl MemoryUsage {
-    /// On a device. `is_refused`: no compiler takes the kernel.
-    pub(super) fn on(arch: Arch, smem: (u64, Option<u64>), tmem: (u64, Option<u64>), is_refused: bool) -> MemoryUsage {
-        let capacity = (arch.smem(), arch.tmem());
-        let verdict = if is_refused { Verdict::Refused } else { verdict(smem, tmem, capacity) };
-        MemoryUsage { verdict, smem, tmem, capacity, elements: Vec::new(), reason: None, refusal: None }
+    /// `is_refused`: no compiler takes the kernel.
+    pub(super) fn of(memories: Vec<Taken>, is_refused: bool) -> MemoryUsage {
+        let verdict = if is_refused { Verdict::Refused } else { verdict(&memories) };
+        MemoryUsage { verdict, memories, elements: Vec::new(), reason: None, refusal: None }
+    }
+
+    /// What it takes of a memory; nothing of one that the device does not have.
+    pub(crate) fn amount(&self, space: Space) -> (u64, Option<u64>) {
+        self.memories.iter().find(|taken| taken.space == space).map_or((0, Some(0)), |taken| taken.amount)
+    }
+
+    pub(crate) fn leading(&self) -> Space {
+        leading(&self.memories)
     }
 
     pub(crate) fn is_exact(&self) -> bool {
-        self.smem.1 == Some(self.smem.0) && self.tmem.1 == Some(self.tmem.0)
+        self.memories.iter().all(Taken::is_exact)
     }
 
     /// Whether it is at most something in each memory, or refused.
     pub(super) fn is_bounded(&self) -> bool {
-        self.smem.1.is_some() && self.tmem.1.is_some() || self.verdict == Verdict::Refused
+        self.memories.iter().all(|taken| taken.amount.1.is_some()) || self.verdict == Verdict::Refused
     }
 
     /// What it is where it may be either of two, of which neither is refused.
@@ -46,11 +83,12 @@ impl MemoryUsage {
         let either = |one: (u64, Option<u64>), other: (u64, Option<u64>)| {
             (one.0.min(other.0), one.1.zip(other.1).map(|(one, other)| one.max(other)))
         };
-        let (smem, tmem) = (either(self.smem, other.smem), either(self.tmem, other.tmem));
-        let depends = (smem, tmem) != (self.smem, self.tmem) || (smem, tmem) != (other.smem, other.tmem);
+        let of_both = |taken: &Taken| Taken { amount: either(taken.amount, other.amount(taken.space)), ..*taken };
+        let memories: Vec<Taken> = self.memories.iter().map(of_both).collect();
+        let depends = memories != self.memories || memories != other.memories;
         let reason = depends.then(|| Reason::new("it depends on what is given for what the file leaves open"));
         let both = [self.verdict, other.verdict];
-        let verdict = match verdict(smem, tmem, self.capacity) {
+        let verdict = match verdict(&memories) {
             Verdict::Unknown if both.iter().any(|it| matches!(it, Verdict::Fits | Verdict::Depends)) => {
                 if both[0] == both[1] { both[0] } else { Verdict::Depends }
             }
@@ -58,7 +96,7 @@ impl MemoryUsage {
         };
         let reason = reason.or(self.reason).or(other.reason.clone());
         let elements = distinct([&self.elements, &other.elements]);
-        MemoryUsage { verdict, smem, tmem, capacity: self.capacity, elements, reason, refusal: None }
+        MemoryUsage { verdict, memories, elements, reason, refusal: None }
     }
 }
 
@@ -86,11 +124,11 @@ impl Verdict {
     }
 }
 
-fn verdict(smem: (u64, Option<u64>), tmem: (u64, Option<u64>), (bytes, columns): (u64, u64)) -> Verdict {
-    match (smem.1, tmem.1) {
-        _ if smem.0 > bytes || tmem.0 > columns => Verdict::Exceeds,
-        (Some(smem), Some(tmem)) if smem <= bytes && tmem <= columns => Verdict::Fits,
-        _ => Verdict::Unknown,
+fn verdict(memories: &[Taken]) -> Verdict {
+    match () {
+        () if memories.iter().any(Taken::exceeds) => Verdict::Exceeds,
+        () if memories.iter().all(Taken::fits) => Verdict::Fits,
+        () => Verdict::Unknown,
     }
 }
 

@@ -107,8 +107,7 @@ const MOST_NEEDED: usize = 64;
 
 /// Why a kernel has no bounds, where no value of a parameter would give it some.
 fn obstacle(traced: &TracedKernel) -> Option<Reason> {
-    let plan = &traced.planned.plan;
-    let is_bounded = plan.shared.high.is_some() && plan.tensor.high.is_some();
+    let is_bounded = traced.planned.plan.is_bounded();
     let mut reasons = traced.notes.iter().map(|note| &note.reason).filter(|reason| reason.remedy().is_none());
     reasons.next().filter(|_| !is_bounded).cloned()
 }

@@ -116,8 +116,7 @@ fn assumed_elements<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Eleme
 
 /// Whether nothing that is open changes the kernel's memory.
 fn is_settled(traced: &TracedKernel, scenario: &Scenario) -> bool {
-    let plan = &traced.planned.plan;
-    let has_bounds = plan.shared.high.is_some() && plan.tensor.high.is_some();
+    let has_bounds = traced.planned.plan.is_bounded();
     let leaves_options = OPTIONS.iter().any(|option| scenario.possible.contains_key(*option));
     has_bounds && traced.undecided.is_empty() && !leaves_options
 }
@@ -193,13 +192,17 @@ impl<'a, 'db> Estimating<'a, 'db> {
             return Some(at_once.into());
         }
         if let Err(reason) = self.split(scenario, Some(traced), 1) {
-            let open =
-                at_once.smem.1.is_none() || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
-            let bytes = if open { (0, None) } else { at_once.smem };
+            let leading = at_once.leading();
+            let open = at_once.amount(leading).1.is_none()
+                || scenario.possible.keys().any(|name| OPTIONS.contains(&name.as_str()));
+            let mut memories = at_once.memories.clone();
+            for taken in memories.iter_mut().filter(|taken| open && taken.space == leading) {
+                taken.amount = (0, None);
+            }
             // What names the values that are missing says more than how many there may be.
             let says_more = |known: &Reason| !open || known.remedy().is_some();
             let reason = at_once.reason.filter(says_more).unwrap_or(reason);
-            let usage = MemoryUsage { smem: bytes, verdict: Verdict::Unknown, reason: Some(reason), ..at_once };
+            let usage = MemoryUsage { memories, verdict: Verdict::Unknown, reason: Some(reason), ..at_once };
             return Some(Estimate { usage, ways: Vec::new(), has_more: true });
         }
         let (ways, refused) = (std::mem::take(&mut self.ways), self.refused.take());
@@ -292,8 +295,7 @@ impl<'a, 'db> Estimating<'a, 'db> {
             if usage.verdict == Verdict::Refused {
                 break;
             }
-            let plan = &traced.planned.plan;
-            let has_bounds = plan.shared.high.is_some() && plan.tensor.high.is_some();
+            let has_bounds = traced.planned.plan.is_bounded();
             let before = way.clone();
             if !is_settled(&traced, &way) {
                 // What decides most is given together; types only where nothing else is asked for.
@@ -346,7 +348,7 @@ impl<'a, 'db> Estimating<'a, 'db> {
         match next {
             // What does not bound the plan is not looked at.
             Some(values) if !is_settled(&traced, scenario) => self.each(scenario, values, like),
-            _ if traced.planned.plan.shared.high.is_some() && traced.planned.plan.tensor.high.is_some() => {
+            _ if traced.planned.plan.is_bounded() => {
                 self.ways.push((scenario.clone(), usage));
                 Ok(())
             }

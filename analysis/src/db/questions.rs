@@ -125,6 +125,9 @@ fn question_of<'db>(
     if traced.tlx.as_ref().is_some_and(TlxPart::is_by_seed) {
         return Err("`tlx.rules` is \"seed\", and no compiler follows those rules".to_owned());
     }
+    if arch.is_npu() {
+        return Err("tilefit cannot ask a compiler for Ascend NPUs".to_owned());
+    }
     if is_factory(db, unit) {
         lacks_nothing(needed)?;
         return tilelang_question(db, unit, scenario, arch);

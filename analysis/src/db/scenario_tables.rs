@@ -12,7 +12,7 @@ use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::{Constant, OneOf};
 use tilefit_python::work::within;
 
-use super::memory_usage::{Estimate, MemoryUsage, Verdict, distinct};
+use super::memory_usage::{Estimate, MemoryUsage, Taken, Verdict, distinct};
 use super::possible::{Surveying, estimate_in_force};
 use super::scenarios::{is_pruned, scenarios};
 use super::triton::{relevant_params, triton_kernel};
@@ -27,9 +27,8 @@ pub(crate) struct ScenarioTable {
     pub(crate) more: usize,
     /// How many fit, of those of known size that no `static_assert` refuses.
     pub(crate) fits: (usize, usize),
-    /// Bytes of shared memory and columns of tensor memory, at least and at most, of those of known size; `None` where nothing bounds them.
-    pub(crate) smem: Option<(u64, u64)>,
-    pub(crate) tmem: Option<(u64, u64)>,
+    /// What those of known size take of each memory, at least and at most; nothing is known where nothing bounds one of them.
+    pub(crate) memories: Vec<Taken>,
     /// Element types that these rest on, and nothing says.
     pub(crate) elements: Vec<Assumed>,
     /// How many the compiler refuses.
@@ -76,17 +75,21 @@ pub(super) fn survey<'db>(
     let fits = count(Verdict::Fits);
     let fits = (fits, fits + count(Verdict::Exceeds));
     let known = || rows.iter().filter(|row| matches!(row.usage.verdict, Verdict::Fits | Verdict::Exceeds));
-    let all = |of: fn(&MemoryUsage) -> (u64, Option<u64>)| {
-        let each = known().map(|row| of(&row.usage)).map(|(low, high)| Some((low, high?)));
+    let all = |space| {
+        let each = known().map(|row| row.usage.amount(space)).map(|(low, high)| Some((low, high?)));
         each.reduce(|one, other| one.zip(other).map(|(one, other)| (one.0.min(other.0), one.1.max(other.1)))).flatten()
     };
-    let (smem, tmem) = (all(|it| it.smem), all(|it| it.tmem));
+    let total = |taken: &Taken| {
+        let amount = all(taken.space).map_or((0, None), |(low, high)| (low, Some(high)));
+        Taken { amount, ..*taken }
+    };
+    let memories = known().next().map_or_else(Vec::new, |row| row.usage.memories.iter().map(total).collect());
     let elements = distinct(known().map(|row| &row.usage.elements));
     let refused = count(Verdict::Refused);
     let is_cut = scenarios.len() >= scenario::MOST_SCENARIOS || rows.len() < scenarios.len();
     rows.sort_by_key(|row| match row.usage.verdict {
-        Verdict::Exceeds => (false, std::cmp::Reverse((row.usage.tmem.0, row.usage.smem.0))),
-        _ => (true, std::cmp::Reverse((0, 0))),
+        Verdict::Exceeds => (false, std::cmp::Reverse(least_of_each(&row.usage))),
+        _ => (true, std::cmp::Reverse(Vec::new())),
     });
     // The one in force has a row, however many do not fit.
     if let Some(at) = rows.iter().skip(MOST_ROWS).position(|row| row.index == selected) {
@@ -94,7 +97,12 @@ pub(super) fn survey<'db>(
     }
     rows.truncate(MOST_ROWS);
     let more = scenarios.len() - rows.len();
-    Some(ScenarioTable { rows, more, fits, smem, tmem, elements, refused, is_cut, pruned: is_pruned(db, unit) })
+    Some(ScenarioTable { rows, more, fits, memories, elements, refused, is_cut, pruned: is_pruned(db, unit) })
+}
+
+/// Of the device's last memory first, which has the least room.
+fn least_of_each(usage: &MemoryUsage) -> Vec<u64> {
+    usage.memories.iter().rev().map(|taken| taken.amount.0).collect()
 }
 
 /// The memory of a kernel under each scenario, until the budget is spent; empty if there is no kernel.

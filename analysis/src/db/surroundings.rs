@@ -39,11 +39,17 @@ pub(super) enum Meant {
 
 pub(super) struct Surroundings<'db> {
     scopes: RefCell<Vec<UnitScope<'db>>>,
+    device: Arch,
 }
 
 impl<'db> Surroundings<'db> {
     pub(super) fn new(db: &'db dyn salsa::Database, unit: Unit<'db>, device: Arch) -> Self {
-        Surroundings { scopes: RefCell::new(vec![UnitScope::on(db, unit, Some(device))]) }
+        Surroundings { scopes: RefCell::new(vec![UnitScope::on(db, unit, Some(device))]), device }
+    }
+
+    /// That the kernel is followed for.
+    pub(super) fn device(&self) -> Arch {
+        self.device
     }
 
     fn scope(&self, home: u32) -> Option<UnitScope<'db>> {

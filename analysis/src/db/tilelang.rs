@@ -15,9 +15,9 @@ use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_python::eval::Constant;
 use tilefit_python::finding::{Example, Finding, Node, Note, Origin, Reason, Remedy};
 use tilefit_python::torch::{Known, Tensor};
-use tilefit_python::work::{self, Limits, within};
+use tilefit_python::work::{self, Failure, Limits, within};
 use tilefit_syntax::ast::{Ast, ExprId, Function, Stmt};
-use tilefit_tilelang::plan::{Occupant, Placed, Plan, plan};
+use tilefit_tilelang::plan::{LiveRange as Lived, Occupant, Plan, plan};
 use tilefit_tilelang::program::{BufferId, Extent, Launch, Scope as Memories};
 use tilefit_tilelang::target::Target;
 use tilefit_tilelang::trace::{self, Environment, Home, Traced};
@@ -40,14 +40,11 @@ pub(super) fn traced<'db>(
 ) -> Option<TracedKernel> {
     let ast = syntax(db, unit);
     let function = scenario::function(ast)?;
-    let name_origin = Origin::Expr(function.name);
-    let open = scenario.possible.keys().map(|name| (name.clone(), given_something(ast, function, name)));
-    let known = scenario.values.iter().map(|(name, (value, _))| (name.clone(), as_argument(value)));
-    let arguments: BTreeMap<String, Constant> = open.chain(known).collect();
+    let arguments = arguments(ast, function, scenario);
     let around = Surroundings::new(db, unit, arch);
     let mut large = Vec::new();
     let followed = within(limits, || {
-        let mut kernel = Followed::with(ast, &around, &arguments, arch);
+        let mut kernel = Followed::for_gpus(ast, &around, &arguments, arch);
         if let Some((names, mut sized)) = kernel.with_large_sizes(ast, &around, &arguments, arch) {
             // No error rests on them.
             sized.traced.mistakes = kernel.traced.mistakes;
@@ -65,24 +62,49 @@ pub(super) fn traced<'db>(
     let assumed = device.into_iter().chain(large.into_iter().map(Assumed::Large)).collect();
     let kernel = match followed {
         Ok((Followed { traced, plans }, steps)) => {
-            Converted { ast, traced, plans, name: function.name }.kernel(arch, steps)
+            let kernel = Converted { ast, traced, plans, name: function.name };
+            let planned =
+                kernel.largest().map(|nth| kernel.of_launch(&kernel.traced.launches[nth], &kernel.plans[nth]));
+            let of_plans = kernel.findings_of_plans();
+            kernel.kernel(planned, of_plans, arch, steps)
         }
-        Err(failure) => {
-            let finding = failure.finding(ast.name(function.name).unwrap_or_default(), name_origin);
-            let too_large = Reason::new("the kernel is too large to be analysed");
-            let plan = MemoryPlan { shared: not_known(vec![too_large]), tensor: nothing(), placed: Vec::new() };
-            let planned = Planned { plan, hidden: Vec::new(), sites: Vec::new() };
-            let kernel = TracedKernel::of(name_origin, Program::default(), planned, arch);
-            TracedKernel { findings: vec![finding], is_planned: false, steps: limits.steps, ..kernel }
-        }
+        Err(failure) => too_large(&failure, ast, function.name, arch, limits),
     };
-    Some(TracedKernel { assumed, ..kernel })
+    Some(TracedKernel { assumed, planner: Some(tilefit_tilelang::COMPILER), ..kernel })
+}
+
+/// What the function is given under a scenario.
+pub(super) fn arguments(ast: &Ast, function: &Function, scenario: &Scenario) -> BTreeMap<String, Constant> {
+    let open = scenario.possible.keys().map(|name| (name.clone(), given_something(ast, function, name)));
+    let known = scenario.values.iter().map(|(name, (value, _))| (name.clone(), as_argument(value)));
+    open.chain(known).collect()
+}
+
+pub(super) fn too_large(failure: &Failure, ast: &Ast, name: ExprId, arch: Arch, limits: Limits) -> TracedKernel {
+    let finding = failure.finding(ast.name(name).unwrap_or_default(), Origin::Expr(name));
+    let plan = MemoryPlan::unknown(arch, &[Reason::new("the kernel is too large to be analysed")]);
+    let planned = Planned { plan, hidden: Vec::new(), sites: Vec::new() };
+    let kernel = TracedKernel::of(Origin::Expr(name), Program::default(), planned, arch);
+    TracedKernel { findings: vec![finding], is_planned: false, steps: limits.steps, ..kernel }
 }
 
 /// A kernel under some arguments, and the plans of its launches.
-struct Followed {
-    traced: Traced,
-    plans: Vec<Plan>,
+pub(super) struct Followed<P> {
+    pub(super) traced: Traced,
+    pub(super) plans: Vec<P>,
+}
+
+impl<P> Followed<P> {
+    pub(super) fn with(
+        ast: &Arc<Ast>,
+        around: &Surroundings<'_>,
+        arguments: &BTreeMap<String, Constant>,
+        plan: impl Fn(&Launch) -> P,
+    ) -> Followed<P> {
+        let traced = trace::follow(ast, around, arguments);
+        let plans = traced.launches.iter().map(plan).collect();
+        Followed { traced, plans }
+    }
 }
 
 /// Values of sizes that nothing gives; what is the same under both depends on neither.
@@ -90,11 +112,9 @@ const LARGE: [i64; 2] = [4096, 12288];
 /// Sizes that are found to be missing once others have values.
 const MOST_LARGE: usize = 8;
 
-impl Followed {
-    fn with(ast: &Arc<Ast>, around: &Surroundings<'_>, arguments: &BTreeMap<String, Constant>, arch: Arch) -> Followed {
-        let traced = trace::follow(ast, around, arguments);
-        let plans = traced.launches.iter().map(|launch| plan(launch, target(arch))).collect();
-        Followed { traced, plans }
+impl Followed<Plan> {
+    fn for_gpus(ast: &Arc<Ast>, around: &Surroundings<'_>, arguments: &BTreeMap<String, Constant>, arch: Arch) -> Self {
+        Followed::with(ast, around, arguments, |launch| plan(launch, target(arch)))
     }
 
     /// The same with large sizes of tensors in place of those that are missing, and their names; `None` where none is, or they matter.
@@ -104,9 +124,9 @@ impl Followed {
         around: &Surroundings<'_>,
         arguments: &BTreeMap<String, Constant>,
         arch: Arch,
-    ) -> Option<(Vec<String>, Followed)> {
+    ) -> Option<(Vec<String>, Followed<Plan>)> {
         let mut names: Vec<String> = Vec::new();
-        let mut sized: Option<Followed> = None;
+        let mut sized: Option<Followed<Plan>> = None;
         loop {
             let needed = &sized.as_ref().unwrap_or(self).traced.needed;
             if needed.is_empty() {
@@ -120,7 +140,7 @@ impl Followed {
             let [one, other] = LARGE.map(|size| {
                 let given = names.iter().map(|name| (name.clone(), Constant::Int(size)));
                 let all = arguments.clone().into_iter().chain(given).collect();
-                Followed::with(ast, around, &all, arch)
+                Followed::for_gpus(ast, around, &all, arch)
             });
             if one.traced.needed.is_empty() && !are_alike(&one.plans, &other.plans) {
                 return None;
@@ -206,10 +226,6 @@ fn target(arch: Arch) -> Target {
     if arch.is_amd() { Target::Amd { gfx: number } } else { Target::Nvidia { capability: number } }
 }
 
-fn nothing() -> gpu_plan::Total {
-    gpu_plan::Total { low: 0, high: Some(0), reasons: Vec::new() }
-}
-
 fn not_known(reasons: Vec<Reason>) -> gpu_plan::Total {
     gpu_plan::Total { low: 0, high: None, reasons }
 }
@@ -218,31 +234,35 @@ fn not_known(reasons: Vec<Reason>) -> gpu_plan::Total {
 const TENSOR_ROWS: u64 = 128;
 
 /// What following a kernel came to, on its way to what features know of kernels of GPUs.
-struct Converted<'a> {
-    ast: &'a Ast,
-    traced: Traced,
-    plans: Vec<Plan>,
+pub(super) struct Converted<'a, P> {
+    pub(super) ast: &'a Ast,
+    pub(super) traced: Traced,
+    pub(super) plans: Vec<P>,
     /// Of the function.
-    name: ExprId,
+    pub(super) name: ExprId,
 }
 
-impl Converted<'_> {
-    /// Of several launches the one that takes most.
-    fn kernel(self, arch: Arch, steps: u64) -> TracedKernel {
-        let total = |plan: &Plan| (plan.total.low, plan.total.high.unwrap_or(u64::MAX));
-        let largest = (0..self.plans.len()).max_by_key(|&nth| (total(&self.plans[nth]), std::cmp::Reverse(nth)));
-        let (program, planned) = match largest {
-            Some(nth) => self.of_launch(&self.traced.launches[nth], &self.plans[nth]),
+impl<P> Converted<'_, P> {
+    /// `planned`: the launch that is shown, if there is one.
+    pub(super) fn kernel(
+        self,
+        planned: Option<(Program, Planned)>,
+        of_plans: Vec<Finding>,
+        arch: Arch,
+        steps: u64,
+    ) -> TracedKernel {
+        let (program, planned) = match planned {
+            Some(planned) => planned,
             None => {
                 let reasons = match self.traced.unknown.is_empty() {
                     true => vec![Reason::new("no launch is found in it")],
                     false => self.traced.unknown.clone(),
                 };
-                let plan = MemoryPlan { shared: not_known(reasons), tensor: nothing(), placed: Vec::new() };
+                let plan = MemoryPlan::unknown(arch, &reasons);
                 (Program::default(), Planned { plan, hidden: Vec::new(), sites: Vec::new() })
             }
         };
-        let findings = self.findings();
+        let findings = self.findings(of_plans);
         let unknown = self.traced.launches.iter().flat_map(|launch| &launch.unknown).chain(&self.traced.unknown);
         let mut notes: Vec<Note> = Vec::new();
         for reason in unknown {
@@ -255,6 +275,78 @@ impl Converted<'_> {
         TracedKernel { findings, notes, functions: self.traced.functions, steps, ..kernel }
     }
 
+    /// The name that is given what an expression makes, by that expression.
+    pub(super) fn names(&self) -> FxHashMap<ExprId, ExprId> {
+        let assigned = self.ast.stmts().filter_map(|(_, stmt)| match stmt {
+            Stmt::Assign { targets, value: Some(value), .. } => match targets.as_slice() {
+                [target] => Some((*value, *target)),
+                _ => None,
+            },
+            _ => None,
+        });
+        assigned.filter(|(_, target)| self.ast.name(*target).is_some()).collect()
+    }
+
+    pub(super) fn added(
+        &self,
+        buffer: &tilefit_tilelang::program::Buffer,
+        names: &FxHashMap<ExprId, ExprId>,
+        memory: Memory,
+        copies: u64,
+    ) -> gpu_program::Buffer {
+        let name_at = match buffer.at {
+            Origin::Expr(expr) => names.get(&expr).map(|&name| Origin::Expr(name)),
+            _ => None,
+        };
+        gpu_program::Buffer {
+            name: buffer.name.clone(),
+            at: site(buffer.at, self.name),
+            name_at,
+            shape: buffer.shape.iter().map(|extent| extent.known().unwrap_or(0)).collect(),
+            dtype: dtypes::name(&buffer.dtype),
+            memory,
+            use_: if buffer.scope == Memories::Barrier { Use::Barrier } else { Use::Data },
+            copies: copies.max(1),
+        }
+    }
+
+    /// What a reader is shown of a statement: of a loop what it goes through, without its body.
+    fn head(&self, at: Origin) -> Origin {
+        let Origin::Stmt(stmt) = at else { return at };
+        match self.ast.stmt(stmt) {
+            Stmt::For { iter, .. } => Origin::Expr(*iter),
+            Stmt::If { condition, .. } | Stmt::While { condition, .. } => Origin::Expr(*condition),
+            _ => at,
+        }
+    }
+
+    fn findings(&self, of_plans: Vec<Finding>) -> Vec<Finding> {
+        let mistakes = self.traced.mistakes.iter().map(words::of_mistake);
+        let mut all: Vec<Finding> = Vec::new();
+        for finding in mistakes.chain(of_plans) {
+            let finding = Finding { at: self.head(finding.at), ..finding };
+            if !all.contains(&finding) {
+                all.push(finding);
+            }
+        }
+        all
+    }
+}
+
+impl Converted<'_, Plan> {
+    /// Of several launches the one that takes most.
+    fn largest(&self) -> Option<usize> {
+        let total = |plan: &Plan| (plan.total.low, plan.total.high.unwrap_or(u64::MAX));
+        (0..self.plans.len()).max_by_key(|&nth| (total(&self.plans[nth]), std::cmp::Reverse(nth)))
+    }
+
+    fn findings_of_plans(&self) -> Vec<Finding> {
+        let of_plans = self.traced.launches.iter().zip(&self.plans).flat_map(|(launch, plan)| {
+            plan.findings.iter().filter_map(|finding| words::of_finding(finding, launch, Origin::Expr(self.name)))
+        });
+        of_plans.collect()
+    }
+
     fn of_launch(&self, launch: &Launch, plan: &Plan) -> (Program, Planned) {
         let mut program = Program { multiplies: true, ..Program::default() };
         let names = self.names();
@@ -265,7 +357,7 @@ impl Converted<'_> {
         for one in &plan.placed {
             // Of one whose size is not known the total says why.
             let Some(bytes) = one.bytes else { continue };
-            let live = sites.add(one);
+            let live = sites.add(&one.live);
             let what = match one.what {
                 Occupant::Buffer(id) => {
                     let buffer = launch.buffer(id);
@@ -289,7 +381,7 @@ impl Converted<'_> {
         let tensor = self.tensor(launch, plan, &names, (&mut program, &mut placed), sites.end());
         let reasons = plan.reasons.clone();
         let shared = gpu_plan::Total { low: plan.total.low, high: plan.total.high, reasons };
-        (program, Planned { plan: MemoryPlan { shared, tensor, placed }, hidden, sites: sites.sites(self.name) })
+        (program, Planned { plan: MemoryPlan::of_gpu(shared, tensor, placed), hidden, sites: sites.sites(self.name) })
     }
 
     /// Tensor memory is given for as long as the kernel runs.
@@ -326,66 +418,6 @@ impl Converted<'_> {
         }
         gpu_plan::Total { low: base, high: Some(base), reasons: Vec::new() }
     }
-
-    /// The name that is given what an expression makes, by that expression.
-    fn names(&self) -> FxHashMap<ExprId, ExprId> {
-        let assigned = self.ast.stmts().filter_map(|(_, stmt)| match stmt {
-            Stmt::Assign { targets, value: Some(value), .. } => match targets.as_slice() {
-                [target] => Some((*value, *target)),
-                _ => None,
-            },
-            _ => None,
-        });
-        assigned.filter(|(_, target)| self.ast.name(*target).is_some()).collect()
-    }
-
-    fn added(
-        &self,
-        buffer: &tilefit_tilelang::program::Buffer,
-        names: &FxHashMap<ExprId, ExprId>,
-        memory: Memory,
-        copies: u64,
-    ) -> gpu_program::Buffer {
-        let name_at = match buffer.at {
-            Origin::Expr(expr) => names.get(&expr).map(|&name| Origin::Expr(name)),
-            _ => None,
-        };
-        gpu_program::Buffer {
-            name: buffer.name.clone(),
-            at: site(buffer.at, self.name),
-            name_at,
-            shape: buffer.shape.iter().map(|extent| extent.known().unwrap_or(0)).collect(),
-            dtype: dtypes::name(&buffer.dtype),
-            memory,
-            use_: if buffer.scope == Memories::Barrier { Use::Barrier } else { Use::Data },
-            copies: copies.max(1),
-        }
-    }
-
-    /// What a reader is shown of a statement: of a loop what it goes through, without its body.
-    fn head(&self, at: Origin) -> Origin {
-        let Origin::Stmt(stmt) = at else { return at };
-        match self.ast.stmt(stmt) {
-            Stmt::For { iter, .. } => Origin::Expr(*iter),
-            Stmt::If { condition, .. } | Stmt::While { condition, .. } => Origin::Expr(*condition),
-            _ => at,
-        }
-    }
-
-    fn findings(&self) -> Vec<Finding> {
-        let mistakes = self.traced.mistakes.iter().map(words::of_mistake);
-        let of_plans = self.traced.launches.iter().zip(&self.plans).flat_map(|(launch, plan)| {
-            plan.findings.iter().filter_map(|finding| words::of_finding(finding, launch, Origin::Expr(self.name)))
-        });
-        let mut all: Vec<Finding> = Vec::new();
-        for finding in mistakes.chain(of_plans) {
-            let finding = Finding { at: self.head(finding.at), ..finding };
-            if !all.contains(&finding) {
-                all.push(finding);
-            }
-        }
-        all
-    }
 }
 
 fn shared(bytes: u64, alignment: u64) -> Memory {
@@ -405,13 +437,13 @@ fn site(at: Origin, name: ExprId) -> Site {
 
 /// The statements of events, by their numbers.
 #[derive(Default)]
-struct Sites(BTreeMap<u32, Origin>);
+pub(super) struct Sites(BTreeMap<u32, Origin>);
 
 impl Sites {
-    fn add(&mut self, placed: &Placed) -> LiveRange {
-        let (start, end) = (placed.live.start as u32, placed.live.end as u32);
-        self.0.entry(start).or_insert(placed.live.first);
-        self.0.entry(end.saturating_sub(1)).or_insert(placed.live.last);
+    pub(super) fn add(&mut self, live: &Lived) -> LiveRange {
+        let (start, end) = (live.start as u32, live.end as u32);
+        self.0.entry(start).or_insert(live.first);
+        self.0.entry(end.saturating_sub(1)).or_insert(live.last);
         LiveRange { start, end }
     }
 
@@ -420,7 +452,7 @@ impl Sites {
     }
 
     /// One for each event; those of which no buffer speaks are at the one before.
-    fn sites(&self, name: ExprId) -> Vec<Site> {
+    pub(super) fn sites(&self, name: ExprId) -> Vec<Site> {
         let at = |event: u32| self.0.range(..=event).next_back().map_or(Origin::Expr(name), |(_, &at)| at);
         (0..self.end()).map(|event| site(at(event), name)).collect()
     }
@@ -453,6 +485,10 @@ impl Environment for Surroundings<'_> {
 
     fn canonical(&self, home: Home, path: &[&str]) -> Option<String> {
         full_path(self.imports(home.0)?, path)
+    }
+
+    fn is_for_npus(&self) -> bool {
+        self.device().is_npu()
     }
 
     fn is_open(&self, home: Home) -> bool {

@@ -37,7 +37,8 @@ fn name_of(ast: &Ast, imports: &Imports, expr: ExprId) -> Option<String> {
         _ => expr,
     };
     let path = full_path(imports, &ast.dotted(func)?)?;
-    path.strip_prefix("tilelang.language.").map(str::to_owned)
+    let name = path.strip_prefix("tilelang.language.").or_else(|| path.strip_prefix("tilelang.ascend.language."));
+    name.map(str::to_owned)
 }
 
 /// A dotted name under the names of the modules that it is imported from.

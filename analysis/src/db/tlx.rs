@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, ExprId, Stmt};
 
+use tilefit_gpu::device::Space;
 use tilefit_gpu::plan::{MemoryPlan, Planned, Total};
 use tilefit_gpu::scenario::Call;
 use tilefit_gpu::tensor_memory::requested_columns;
@@ -40,22 +41,24 @@ impl TlxPart {
         let plan = &self.plan;
         let total = |low| Total { low, high: self.is_exact().then_some(low), reasons: plan.unknown.clone() };
         let (shared, tensor) = (total(plan.smem), total(requested_columns(plan.tmem)));
-        let plan = MemoryPlan { shared, tensor, placed: Vec::new() };
+        let plan = MemoryPlan::of_gpu(shared, tensor, Vec::new());
         Planned { plan, hidden: Vec::new(), sites: Vec::new() }
     }
 
     /// What the allocator gives out, with what is known here alone; buffers that it has the sizes of are no longer unknown.
     pub(super) fn completed(&mut self, mut planned: Planned) -> Planned {
-        if planned.plan.shared.high.is_some() {
+        if planned.plan.total(Space::Shared).high.is_some() {
             self.plan.count_layouts(&self.kernel);
         }
         // A product over two CTAs may halve the columns of its accumulator, and gives the left side twice as many rows.
         if self.kernel.buffers.iter().any(|buffer| buffer.pair != Pair::None) {
-            let (tensor, columns) = (&mut planned.plan.tensor, requested_columns(self.plan.tmem));
-            tensor.low = tensor.low.min(columns);
-            tensor.high = tensor.high.map(|high| high.max(columns));
-            let reason = "where a product over two CTAs has its sides in tensor memory is not modelled";
-            tensor.reasons.push(Reason::new(reason));
+            let columns = requested_columns(self.plan.tmem);
+            planned.plan.update(Space::Tensor, |tensor| {
+                tensor.low = tensor.low.min(columns);
+                tensor.high = tensor.high.map(|high| high.max(columns));
+                let reason = "where a product over two CTAs has its sides in tensor memory is not modelled";
+                tensor.reasons.push(Reason::new(reason));
+            });
         }
         planned
     }

@@ -10,6 +10,8 @@ use tilefit_gpu::assumed::Assumed;
 use tilefit_gpu::device::Compiler;
 use tilefit_gpu::heuristics;
 use tilefit_gpu::language::{self, Dtype};
+use tilefit_gpu::plan::{MemoryPlan, Planned};
+use tilefit_gpu::program::Program;
 use tilefit_gpu::scenario::{self, Scenario};
 use tilefit_gpu::tlx::language::has_tlx;
 use tilefit_gpu::tlx::mentions_tlx;
@@ -17,6 +19,8 @@ use tilefit_gpu::trace::language_path;
 use tilefit_python::finding::{Example, Finding, Note, Origin, Reason, Remedy};
 use tilefit_python::work::{self, Limits};
 
+use super::ascend;
+use super::ascend_names::{backend_of, not_for};
 use super::devices::device_of_others;
 use super::dialect::Dialect;
 use super::gpu::{TracedKernel, traced};
@@ -153,6 +157,19 @@ fn follow<'db>(
     let ast = syntax(db, unit);
     let scenario = scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
     let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
+    let backend = backend_of(db, unit);
+    if arch.is_npu() != backend.is_some() {
+        let name = Origin::Expr(scenario::function(ast)?.name);
+        let reason = not_for(arch, backend.is_some());
+        let plan = MemoryPlan::unknown(arch, std::slice::from_ref(&reason));
+        let planned = Planned { plan, hidden: Vec::new(), sites: Vec::new() };
+        let planner = (dialect == Dialect::TileLang).then_some(tilefit_tilelang::COMPILER);
+        let kernel = TracedKernel::of(name, Program::default(), planned, arch);
+        return Some(TracedKernel { notes: vec![Note { at: name, reason }], planner, ..kernel });
+    }
+    if let Some(backend) = backend {
+        return ascend::traced(db, unit, &scenario, (backend, arch), limits);
+    }
     if dialect == Dialect::TileLang {
         return tilelang::traced(db, unit, &scenario, arch, limits);
     }
@@ -203,24 +220,24 @@ const SURVEYED_FOR_ONE: u64 = 4;
 /// The memory of a kernel that is laid out.
 pub(super) fn usage(traced: &TracedKernel) -> MemoryUsage {
     work::spend(traced.steps / SURVEYED_FOR_ONE);
-    let (shared, tensor) = (&traced.planned.plan.shared, &traced.planned.plan.tensor);
+    let plan = &traced.planned.plan;
     let refusal = traced.refusal();
     let elements =
         traced.assumed.iter().filter(|it| matches!(it, Assumed::Elements(..) | Assumed::Launch(_))).cloned().collect();
-    let usage = MemoryUsage::on(traced.arch, (shared.low, shared.high), (tensor.low, tensor.high), refusal.is_some());
+    let usage = MemoryUsage::of(traced.taken().collect(), refusal.is_some());
     let usage = MemoryUsage { elements, ..usage };
     if let Some(Finding { at, message, .. }) = refusal {
         let refusal = Note { at: *at, reason: Reason::new(message) };
         return MemoryUsage { refusal: Some(refusal), ..usage };
     }
-    let mut reasons = shared.reasons.iter().chain(&tensor.reasons).chain(traced.notes.iter().map(|note| &note.reason));
+    let mut reasons = plan.reasons().chain(traced.notes.iter().map(|note| &note.reason));
     MemoryUsage { reason: reasons.next().cloned().filter(|_| !usage.is_exact()), ..usage }
 }
 
 /// The parameters whose values a kernel lacks, in the order in which they are met.
 pub(super) fn asked_for(traced: &TracedKernel) -> Vec<(String, Example)> {
     let plan = &traced.planned.plan;
-    asked_by_any(traced.notes.iter().map(|note| &note.reason).chain(&plan.shared.reasons).chain(&plan.tensor.reasons))
+    asked_by_any(traced.notes.iter().map(|note| &note.reason).chain(plan.reasons()))
 }
 
 pub(super) fn asked_by_any<'a>(reasons: impl Iterator<Item = &'a Reason>) -> Vec<(String, Example)> {

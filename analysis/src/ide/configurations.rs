@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tilefit_gpu::device::Arch;
+use tilefit_gpu::device::{Arch, Space};
 use tilefit_gpu::scenario::Scenario;
 use tilefit_python::finding::{Origin, Reason};
 use tilefit_syntax::TextRange;
@@ -178,12 +178,14 @@ pub(super) fn on_device(
     device: usize,
 ) -> Option<OnDevice> {
     let (arch, usage) = (table.devices[device], row.cells[device].as_ref()?);
-    let (low, high) = usage.smem;
+    let leading = usage.leading();
+    let (low, high) = usage.amount(leading);
+    let tensor = usage.amount(Space::Tensor);
     let mut on = OnDevice {
         low,
         high,
-        capacity: arch.smem(),
-        columns: usage.tmem.0,
+        capacity: usage.memories.iter().find(|it| it.space == leading).map_or(0, |it| it.capacity),
+        columns: tensor.0,
         verdict: usage.verdict.name(),
         reason: match &usage.refusal {
             Some(refusal) => Some(refused(context, placed, refusal)),
@@ -205,13 +207,13 @@ pub(super) fn on_device(
     let recorded = || Some((&db::recorded_of(context.db, placed.unit, &row.scenario, arch)?.answer, None));
     if let Some((answer, under)) = asked().or_else(recorded) {
         let is_example = under.as_ref().is_some_and(|under| under.is_example);
-        let prediction = || Prediction { low: on.low, high: on.high, columns: usage.tmem, verdict: on.verdict };
+        let prediction = || Prediction { low: on.low, high: on.high, columns: tensor, verdict: on.verdict };
         match &answer.outcome {
             Outcome::Shared(plan) => {
                 let is_said =
                     |used: u64, (low, high): (u64, Option<u64>)| used >= low && high.is_none_or(|high| used <= high);
-                let agrees = is_said(plan.shared, usage.smem)
-                    && (arch.tmem() == 0 || is_said(plan.tensor_columns, usage.tmem))
+                let agrees = is_said(plan.shared, usage.amount(Space::Shared))
+                    && (arch.tmem() == 0 || is_said(plan.tensor_columns, tensor))
                     && usage.verdict != Verdict::Refused;
                 // An example says nothing of what else may be given, but that it is wrong to rule it out.
                 if agrees && is_example && !usage.is_exact() {
@@ -241,7 +243,7 @@ pub(super) fn on_device(
 }
 
 fn with_blocks(on: OnDevice, arch: Arch) -> OnDevice {
-    OnDevice { blocks: on.high.filter(|_| on.verdict == "fits").map(|high| arch.blocks(high)), ..on }
+    OnDevice { blocks: on.high.filter(|_| on.verdict == "fits" && !arch.is_npu()).map(|high| arch.blocks(high)), ..on }
 }
 
 /// What to ask the compiler of each configuration, on each device.

@@ -8,7 +8,7 @@ use tilefit_python::spelling::did_you_mean;
 
 use super::gpu::tile;
 use super::{Context, PlacedUnit};
-use crate::db::{self, MemoryUsage, Verdict};
+use crate::db::{self, MemoryUsage, Taken, Verdict};
 use crate::launch::Launch;
 
 /// The memory of a kernel under one launch on one device.
@@ -72,11 +72,15 @@ pub(crate) fn fits(context: &Context<'_>, kernel: &str, arch: Arch, launches: &[
 }
 
 fn fit(arch: Arch, usage: Option<MemoryUsage>) -> Fit {
-    let (capacity, buffers) = (arch.smem(), Vec::new());
-    let Some(MemoryUsage { verdict, smem: (low, high), tmem, reason, refusal, .. }) = usage else {
+    let buffers = Vec::new();
+    let Some(usage) = usage else {
         let reason = Some("the kernel is too large, or too much of the launch is open".to_owned());
+        let capacity = arch.memories().next().map_or(0, |(_, capacity)| capacity);
         return Fit { low: None, high: None, capacity, verdict: "unknown", reason, buffers };
     };
+    let leading = usage.leading();
+    let ((low, high), capacity) = (usage.amount(leading), arch.capacity(leading));
+    let MemoryUsage { verdict, memories, reason, refusal, .. } = usage;
     let verdict = match verdict {
         Verdict::Fits => "fits",
         Verdict::Exceeds => "does not fit",
@@ -84,11 +88,14 @@ fn fit(arch: Arch, usage: Option<MemoryUsage>) -> Fit {
         Verdict::Unknown if high.is_none() => "unknown",
         Verdict::Unknown | Verdict::Depends => "may not fit",
     };
-    let columns = || format!("it needs {} of {} columns of tensor memory", tmem.0, arch.tmem());
+    // The number that is given is that of another memory.
+    let other = memories.iter().find(|taken| taken.space != leading && taken.exceeds());
+    let too_much = other.map(|Taken { space, amount, capacity }| {
+        format!("it needs {} of {capacity} {} of {}", amount.0, space.unit(), space.words())
+    });
     let reason = match refusal {
         Some(refusal) => Some(refusal.reason.to_string()),
-        None if tmem.0 > arch.tmem() => Some(columns()),
-        None => reason.map(|reason| reason.to_string()),
+        None => too_much.or_else(|| reason.map(|reason| reason.to_string())),
     };
     Fit { low: Some(low), high, capacity, verdict, reason, buffers }
 }
@@ -107,6 +114,7 @@ fn at_least(fit: Fit) -> Fit {
 fn buffers(context: &Context<'_>, placed: &PlacedUnit<'_>, arch: Arch, scenario: &Scenario) -> Vec<Buffer> {
     let Some(traced) = db::laid_out_for_launch(context.db, placed.unit, arch, scenario) else { return Vec::new() };
     let tiles = traced.planned.plan.placed.iter().map(|it| tile(context, placed, &traced, it));
-    let shared = tiles.filter(|tile| tile.space == Some("smem") && tile.bytes > 0);
+    let leading = traced.leading().name();
+    let shared = tiles.filter(|tile| tile.space == Some(leading) && tile.bytes > 0);
     shared.map(|tile| Buffer { name: tile.name, line: tile.line, offset: tile.address, size: tile.bytes }).collect()
 }

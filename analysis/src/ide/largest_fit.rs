@@ -6,6 +6,7 @@ mod judged;
 
 use std::collections::BTreeMap;
 
+use tilefit_gpu::device::Space;
 use tilefit_pypto::memory::Patience;
 use tilefit_python::diagnostics::Code;
 use tilefit_python::eval;
@@ -25,7 +26,7 @@ use super::speculative::{self, Concerned, Trials};
 use super::{Context, formatting, languages};
 
 use candidates::{Divisions, Form};
-use judged::{Outcome, TENSOR_MEMORY};
+use judged::Outcome;
 
 /// What came of the search.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -346,7 +347,7 @@ pub(crate) fn action(context: &Context<'_>, offset: usize) -> Option<CodeAction>
     }
     let why = match why {
         Verdict::Exceeds(MemoryUse { target, memory, used, capacity, .. }) => {
-            let unit = if *memory == TENSOR_MEMORY { "columns" } else { "bytes" };
+            let unit = if *memory == Space::Tensor.name() { "columns" } else { "bytes" };
             let [used, capacity] = [*used, *capacity].map(|amount| formatting::amount(amount, unit));
             format!("{next} takes {used} of {capacity} {memory} of {target}")
         }

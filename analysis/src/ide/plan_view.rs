@@ -6,7 +6,7 @@ use serde::Serialize;
 use tilefit_pypto::coverage::Mark;
 use tilefit_syntax::TextRange;
 
-use crate::db::MemoryUsage;
+use crate::db::{MemoryUsage, Taken};
 
 use super::confirmation::Confirmation;
 use super::formatting;
@@ -224,10 +224,9 @@ pub struct ScenarioView {
     pub index: usize,
     /// The parameters that differ between the scenarios of the kernel.
     pub values: BTreeMap<String, String>,
-    /// Bytes; what is known, where not all is.
-    pub smem: u64,
-    /// Columns, as they are requested.
-    pub tmem: u64,
+    /// Of each memory of the device, by its name: bytes, or columns as they are requested; what is known, where not all is.
+    #[serde(flatten)]
+    pub takes: BTreeMap<&'static str, u64>,
     /// `fits`, `exceeds`, `refused` by a `static_assert` or the compiler, or `unknown`.
     pub verdict: &'static str,
     /// What is refused, and on which line.
@@ -241,9 +240,13 @@ pub struct ScenarioView {
 }
 
 impl ScenarioView {
-    /// Bytes of shared memory and columns of tensor memory: `98304`, `65536–98304`, `≥ 65536`; nothing where nothing is known.
-    pub fn amounts(&self) -> [String; 2] {
-        [self.usage.smem, self.usage.tmem].map(formatting::between)
+    /// Of each memory, its name with its unit, and `98304`, `65536–98304` or `≥ 65536`; nothing where nothing is known.
+    pub fn amounts(&self) -> Vec<(String, String)> {
+        let of = |taken: &Taken| {
+            let (name, unit) = (taken.space.name(), taken.space.unit());
+            (format!("{name} ({unit})"), formatting::between(taken.amount))
+        };
+        self.usage.memories.iter().map(of).collect()
     }
 }
 

@@ -22,8 +22,8 @@ fn check(text: &str, settings: &str, expected: Expect) {
     let plans = fixture.plans();
     for scenario in plans.iter().filter(|plan| plan.name == "kernel").flat_map(|plan| &plan.scenarios) {
         let selected = if scenario.selected { "* " } else { "" };
-        let (values, smem, tmem, verdict) = (&scenario.values, scenario.smem, scenario.tmem, scenario.verdict);
-        let _ = writeln!(out, "{selected}{values:?} smem {smem} tmem {tmem} {verdict}");
+        let (values, takes, verdict) = (&scenario.values, &scenario.takes, scenario.verdict);
+        let _ = writeln!(out, "{selected}{values:?} smem {} tmem {} {verdict}", takes["smem"], takes["tmem"]);
     }
     expected.assert_eq(&out);
 }

@@ -2,9 +2,10 @@
 //!
 //! The front end ([`trace`]) follows a kernel under one set of arguments and writes down, as a [`program`], what each launch does to its
 //! buffers. [`plan::plan`] takes that through the compiler's passes: warps are specialised, loops pipelined, and what then lives at each event
-//! is packed. [`words`] says what is wrong.
+//! is packed. [`words`] says what is wrong. [`ascend`] has the rules for NPUs.
 
 mod alignment;
+pub mod ascend;
 mod bulk_copies;
 pub mod dtypes;
 mod events;

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use tilefit_python::finding::{Origin, Reason};
+
 /// One `with T.Kernel(…)`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Launch {
@@ -39,6 +40,20 @@ pub struct Options {
     pub has_roles: bool,
     /// `tl.disable_shared_memory_reuse`.
     pub is_reuse_off: bool,
+    /// `tl.ascend_memory_planning`.
+    pub memory_planning: Planning,
+    /// `target="pto"`.
+    pub is_for_pto: bool,
+}
+
+/// Whether something is asked of the compiler.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Planning {
+    #[default]
+    Off,
+    On,
+    /// Another file may ask for it.
+    Unknown,
 }
 
 /// Index in [`Launch::buffers`].
@@ -54,6 +69,10 @@ pub struct Buffer {
     pub shape: Vec<Extent>,
     /// `T.annotate_layout` gives it a swizzled layout.
     pub is_swizzled: bool,
+    /// `T.annotate_address` gives it this place.
+    pub address: Option<Extent>,
+    /// A statement touches it that is there whatever is not known.
+    pub is_used: bool,
     pub at: Origin,
 }
 
@@ -79,6 +98,34 @@ pub enum Scope {
     Fragment,
     /// `local` and `local.var`: of each thread.
     Local,
+    /// A memory of a core of an NPU.
+    OfCore(Memory),
+}
+
+/// A memory of a core of an NPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Memory {
+    Ub,
+    L1,
+    L0a,
+    L0b,
+    L0c,
+}
+
+impl Memory {
+    pub const ALL: [Memory; 5] = [Memory::Ub, Memory::L1, Memory::L0a, Memory::L0b, Memory::L0c];
+
+    /// Of `T.alloc_ub` and the like, as either compiler names them.
+    pub fn of_allocation(name: &str) -> Option<Memory> {
+        Some(match name {
+            "alloc_ub" => Memory::Ub,
+            "alloc_L1" | "alloc_l1" => Memory::L1,
+            "alloc_L0A" | "alloc_l0a" => Memory::L0a,
+            "alloc_L0B" | "alloc_l0b" => Memory::L0b,
+            "alloc_L0C" | "alloc_l0c" => Memory::L0c,
+            _ => return None,
+        })
+    }
 }
 
 /// A type of elements, in TVM's words: `float16`, `bfloat16`, `float8_e4m3fn`, `int4`, `bool`.

@@ -75,6 +75,7 @@ fn options(configs: &Value) -> Options {
         has_roles: false,
         is_merge_aggressive: is_set("tl.enable_aggressive_shared_memory_merge"),
         is_reuse_off: is_set("tl.disable_shared_memory_reuse"),
+        ..Options::default()
     }
 }
 
@@ -129,6 +130,8 @@ impl Reader {
                 dtype: dtype(text(&buffer["dtype"])),
                 shape: extents(&buffer["shape"]),
                 is_swizzled: buffer.get("annotated").is_some(),
+                address: None,
+                is_used: true,
                 at,
             });
         }

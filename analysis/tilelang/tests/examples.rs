@@ -138,7 +138,7 @@ fn differences(launches: &[Launch], recorded: &Value) -> String {
         Scope::Barrier => "shared.barrier",
         Scope::TensorMemory => "shared.tmem",
         Scope::Fragment => "local.fragment",
-        Scope::Local => "local",
+        Scope::Local | Scope::OfCore(_) => "local",
     };
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for (i, launch) in launches.iter().enumerate() {

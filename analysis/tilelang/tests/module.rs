@@ -106,6 +106,10 @@ impl Environment for Module {
         Some([&[whole.as_str()], rest].concat().join("."))
     }
 
+    fn is_for_npus(&self) -> bool {
+        self.imports.values().any(|path| path.starts_with("tilelang.ascend"))
+    }
+
     fn is_open(&self, _: Home) -> bool {
         let all = self.statements.iter().flat_map(|part| part.ast.stmts());
         all.into_iter()

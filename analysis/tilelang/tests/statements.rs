@@ -161,7 +161,7 @@ fn scope(scope: Scope) -> &'static str {
         Scope::Barrier => "shared.barrier",
         Scope::TensorMemory => "shared.tmem",
         Scope::Fragment => "local.fragment",
-        Scope::Local => "local",
+        Scope::Local | Scope::OfCore(_) => "local",
     }
 }
 

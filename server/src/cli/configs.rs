@@ -85,7 +85,7 @@ struct OfFile {
 const FILES_TOGETHER: usize = 64;
 
 fn device(name: &str) -> Result<Arch, String> {
-    Arch::from_name(name).ok_or_else(|| format!("a GPU: {}", Arch::names()))
+    Arch::from_name(name).ok_or_else(|| format!("a device: {}", Arch::names()))
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {

@@ -124,17 +124,20 @@ fn remarks(kernel: &KernelPlan) -> String {
     text
 }
 
-/// The memory of a TLX kernel under each of its scenarios.
+/// The memory of a kernel under each of its scenarios.
 fn scenarios(kernel: &KernelPlan) -> String {
     let Some(first) = kernel.scenarios.first() else { return String::new() };
     let names: Vec<&str> = first.values.keys().map(String::as_str).collect();
-    let heads = ["scenario"].into_iter().chain(names.iter().copied()).chain(["smem (bytes)", "tmem (columns)", ""]);
+    let memories: Vec<String> = first.amounts().into_iter().map(|(memory, _)| memory).collect();
+    let memories = memories.iter().map(String::as_str);
+    let heads = ["scenario"].into_iter().chain(names.iter().copied()).chain(memories).chain([""]);
     let mut rows: Vec<Vec<String>> = vec![heads.map(str::to_owned).collect()];
     for (i, scenario) in kernel.scenarios.iter().enumerate() {
         let number = format!("{}{}", i + 1, if scenario.selected { " *" } else { "" });
         let values = names.iter().map(|&name| scenario.values.get(name).cloned().unwrap_or_default());
         let verdict = scenario.verdict.to_owned();
-        rows.push([number].into_iter().chain(values).chain(scenario.amounts()).chain([verdict]).collect());
+        let amounts = scenario.amounts().into_iter().map(|(_, amount)| amount);
+        rows.push([number].into_iter().chain(values).chain(amounts).chain([verdict]).collect());
     }
     aligned(&rows)
 }

@@ -47,7 +47,7 @@ fn schema(shape: &Shape) -> Value {
             json!({ "type": "string", "enum": names, "enumDescriptions": meanings, "default": names[0] })
         }
         Shape::Arch => {
-            let names: Vec<_> = Arch::all().map(Arch::name).collect();
+            let names: Vec<_> = Arch::gpus().map(Arch::name).collect();
             json!({ "type": "string", "enum": names, "default": Arch::default().name() })
         }
         Shape::Archs => {

@@ -37,6 +37,7 @@ pub fn lower(program: &mut Program, kernel: &Kernel, specs: &[SpecMemory], plan:
         *had = extent;
         match &mut buffer.memory {
             Memory::Tensor { columns, .. } => *columns = extent,
+            Memory::OfCore { .. } => {}
             Memory::Shared { size, fork, .. } => {
                 // The fork rounds extents up.
                 *fork = Bytes::Exactly(extent.checked_next_power_of_two().unwrap_or(extent).max(fork.high()));

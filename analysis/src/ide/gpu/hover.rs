@@ -3,27 +3,50 @@
 use std::fmt::Write;
 
 use tilefit_gpu::assumed::Assumed;
+use tilefit_gpu::device::Space;
 use tilefit_gpu::plan::Placed;
-use tilefit_python::finding::Origin;
+use tilefit_python::finding::{Origin, Reason};
 
 use crate::db::TracedKernel;
 use crate::ide::extent::{Extent, Site};
 use crate::ide::{Context, PlacedUnit};
 
-use super::occupants::{is_tensor, occupied};
+use super::occupants::{occupied, space};
 use super::{extent, map, placed_at, tile};
 
-/// What takes the shared memory where most of it is taken, and why that is not one number.
+/// What takes the memory where most of it is taken, and why that is not one number: shared memory, or each of an NPU.
 pub(in crate::ide) fn occupancy(context: &Context<'_>, placed: &PlacedUnit<'_>, traced: &TracedKernel) -> String {
+    let spaces = traced.taken().map(|taken| taken.space).filter(|space| *space != Space::Tensor);
+    let tables: Vec<String> = spaces.map(|of| live_at_peak(context, placed, traced, of)).collect();
+    let mut text = tables.concat();
+    // Those of tensor memory are in the title alone.
+    let totals = traced.planned.plan.totals.iter().filter(|(space, _)| *space != Space::Tensor);
+    let mut reasons: Vec<&Reason> = Vec::new();
+    for reason in totals.flat_map(|(_, total)| &total.reasons) {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    if !reasons.is_empty() {
+        text.push('\n');
+    }
+    for reason in reasons {
+        let _ = writeln!(text, "* not exact: {reason}");
+    }
+    text
+}
+
+fn live_at_peak(context: &Context<'_>, placed: &PlacedUnit<'_>, traced: &TracedKernel, of: Space) -> String {
     const MOST: usize = 16;
     let plan = &traced.planned.plan;
-    let here: Vec<&Placed> = plan.placed.iter().filter(|it| !is_tensor(traced, it)).collect();
+    let here: Vec<&Placed> = plan.placed.iter().filter(|it| space(traced, it) == of).collect();
     let (_, at) = map::peak(&here);
     let mut live: Vec<&&Placed> = here.iter().filter(|it| it.live.start <= at && at < it.live.end).collect();
     live.sort_by_key(|it| std::cmp::Reverse(it.low));
     let mut text = String::new();
     if !live.is_empty() {
-        text.push_str("| live at the peak | bytes | at |\n|---|---|---|\n");
+        let which = if of == Space::Shared { String::new() } else { format!(" of {}", of.words()) };
+        let _ = writeln!(text, "| live at the peak{which} | bytes | at |\n|---|---|---|");
     }
     for it in live.iter().take(MOST) {
         let at = it.offset.map_or("?".to_owned(), |offset| offset.to_string());
@@ -33,11 +56,8 @@ pub(in crate::ide) fn occupancy(context: &Context<'_>, placed: &PlacedUnit<'_>, 
     if let Some(more @ 1..) = live.len().checked_sub(MOST) {
         let _ = writeln!(text, "| {more} more | | |");
     }
-    if !plan.shared.reasons.is_empty() {
+    if of != Space::Shared && !live.is_empty() {
         text.push('\n');
-    }
-    for reason in &plan.shared.reasons {
-        let _ = writeln!(text, "* not exact: {reason}");
     }
     text
 }
@@ -81,5 +101,5 @@ pub(in crate::ide) fn sharers<'k>(traced: &'k TracedKernel, of: &'k Placed) -> i
         one < two + other.high && two < one + of.high
     };
     let others = traced.planned.plan.placed.iter().filter(move |other| other.what != of.what);
-    others.filter(move |other| is_tensor(traced, other) == is_tensor(traced, of)).filter(overlap)
+    others.filter(move |other| space(traced, other) == space(traced, of)).filter(overlap)
 }

@@ -1,19 +1,24 @@
-//! What a lens says of a kernel of a GPU: how much shared memory it takes in all of its configurations, and whether that fits.
+//! What a lens says of a kernel: how much of each memory it takes in all of its configurations, and whether that fits.
 
 use tilefit_gpu::assumed::{self, Assumed};
-use tilefit_gpu::device::Arch;
+use tilefit_gpu::device::{Arch, Space};
 
-use crate::db::ScenarioTable;
+use crate::db::{ScenarioTable, Taken};
 use crate::ide::formatting;
 
 /// What is known of a kernel in the configuration that is in force. A total is known at least and at most; `None`: nothing bounds it.
 pub(in crate::ide) struct InForce<'a> {
     pub arch: Arch,
     pub assumed: &'a [Assumed],
-    pub smem: (u64, Option<u64>),
-    pub tmem: (u64, Option<u64>),
+    pub memories: Vec<Taken>,
     /// The compiler's registers say how many blocks run at once, so that what shared memory has room for is not said.
     pub are_blocks_known: bool,
+}
+
+impl InForce<'_> {
+    fn capacity(&self, space: Space) -> u64 {
+        self.memories.iter().find(|taken| taken.space == space).map_or(0, |taken| taken.capacity)
+    }
 }
 
 /// Blocks of which more have room beside each other than anybody asks about.
@@ -33,8 +38,7 @@ pub(in crate::ide) fn line(kernel: &InForce<'_>, table: Option<&ScenarioTable>) 
                 0 => format!("{first}{all} configuration{plural}"),
                 _ => format!("{known} of {first}{all} configurations known"),
             });
-            let total = |of: Option<(u64, u64)>| of.map_or((0, None), |(low, high)| (low, Some(high)));
-            parts.extend(memories(kernel, total(table.smem), total(table.tmem)));
+            parts.extend(memories(kernel, &table.memories));
             let word = if all == known { "" } else { " of these" };
             parts.push(match () {
                 () if fits == known && known == 1 && all == 1 => "fits".to_owned(),
@@ -45,7 +49,7 @@ pub(in crate::ide) fn line(kernel: &InForce<'_>, table: Option<&ScenarioTable>) 
             });
         }
         None => {
-            parts.extend(memories(kernel, kernel.smem, kernel.tmem));
+            parts.extend(memories(kernel, &kernel.memories));
             if parts.is_empty() {
                 return None;
             }
@@ -54,31 +58,57 @@ pub(in crate::ide) fn line(kernel: &InForce<'_>, table: Option<&ScenarioTable>) 
     if let Some(table) = table.filter(|table| table.refused > 0) {
         parts.push(format!("{} refused", table.refused));
     }
-    let totals = several.map_or(kernel.smem.1.map(|high| (kernel.smem.0, high)), |table| table.smem);
+    let of = several.map_or(&kernel.memories, |table| &table.memories);
+    let shared = of.iter().find(|taken| taken.space == Space::Shared).map(|taken| taken.amount);
+    let totals = shared.and_then(|(low, high)| Some((low, high?)));
     parts.extend(totals.filter(|_| !kernel.are_blocks_known).and_then(|totals| room(kernel.arch, totals)));
     Some(parts.join(" · ") + &assumed::mark(kernel.assumed))
 }
 
-/// Of a kernel in tensor memory alone only that.
-fn memories(kernel: &InForce<'_>, smem: (u64, Option<u64>), tmem: (u64, Option<u64>)) -> impl Iterator<Item = String> {
-    let columns = columns(kernel.arch, tmem);
-    let is_alone = smem == (0, Some(0)) && columns.is_some();
-    let bytes = if is_alone { None } else { bytes(kernel, smem) };
-    bytes.into_iter().chain(columns)
+/// One part for each memory; of an NPU those that something lies in, with the device at the end.
+fn memories(kernel: &InForce<'_>, all: &[Taken]) -> Vec<String> {
+    if kernel.arch.is_npu() {
+        let parts = all.iter().filter(|taken| taken.amount != (0, Some(0)));
+        let parts: Vec<String> = parts.filter_map(|taken| of_core(kernel, taken)).collect();
+        let device = device(kernel);
+        return if parts.is_empty() { parts } else { vec![parts.join(" · ") + &device] };
+    }
+    let of = |space| all.iter().find(|taken| taken.space == space).map(|taken| taken.amount);
+    let (shared, tensor) = (of(Space::Shared).unwrap_or((0, None)), of(Space::Tensor).unwrap_or((0, None)));
+    let columns = columns(kernel.arch, tensor);
+    // Of a kernel in tensor memory alone only that.
+    let is_alone = shared == (0, Some(0)) && columns.is_some();
+    let bytes = if is_alone { None } else { bytes(kernel, Space::Shared, shared) };
+    bytes.into_iter().chain(columns).collect()
+}
+
+/// `UB ≥ 48 KiB of 192 KiB`
+fn of_core(kernel: &InForce<'_>, taken: &Taken) -> Option<String> {
+    let Taken { space, amount, .. } = *taken;
+    Some(format!("{} {}", space.name(), bytes_of(amount, short(taken.capacity), kernel.capacity(space))?))
 }
 
 /// `12–98 KiB of 227 KiB (sm_90)`, and by how much that is too much; `None` where nothing is known.
-pub(in crate::ide) fn bytes(kernel: &InForce<'_>, (low, high): (u64, Option<u64>)) -> Option<String> {
-    let amount = amount((low, high))?;
-    let over = formatting::over(low, kernel.arch.smem(), "bytes").map_or_else(String::new, |over| format!(" ⚠ {over}"));
-    Some(format!("{amount} of {}{over}", capacity(kernel)))
+pub(in crate::ide) fn bytes(kernel: &InForce<'_>, space: Space, amount: (u64, Option<u64>)) -> Option<String> {
+    bytes_of(amount, capacity(kernel, space), kernel.capacity(space))
 }
 
-/// `227 KiB (sm_90)`; a device that is assumed is named at the end of a lens.
-pub(in crate::ide) fn capacity(kernel: &InForce<'_>) -> String {
+fn bytes_of(of: (u64, Option<u64>), shown: String, capacity: u64) -> Option<String> {
+    let amount = amount(of)?;
+    let over = formatting::over(of.0, capacity, "bytes").map_or_else(String::new, |over| format!(" ⚠ {over}"));
+    Some(format!("{amount} of {shown}{over}"))
+}
+
+/// `227 KiB (sm_90)`, `192 KiB of UB (ascend910b)`
+pub(in crate::ide) fn capacity(kernel: &InForce<'_>, space: Space) -> String {
+    let of = if kernel.arch.is_npu() { format!(" of {}", space.name()) } else { String::new() };
+    format!("{}{of}{}", short(kernel.capacity(space)), device(kernel))
+}
+
+/// ` (sm_90)`; a device that is assumed is named at the end of a lens.
+fn device(kernel: &InForce<'_>) -> String {
     let is_assumed = kernel.assumed.iter().any(|it| matches!(it, Assumed::Device(..)));
-    let device = if is_assumed { String::new() } else { format!(" ({})", kernel.arch) };
-    format!("{}{device}", short(kernel.arch.smem()))
+    if is_assumed { String::new() } else { format!(" ({})", kernel.arch) }
 }
 
 /// `12–98 KiB`
@@ -145,7 +175,9 @@ mod tests {
 
     fn said(smem: (u64, Option<u64>), tmem: (u64, Option<u64>), assumed: &[Assumed]) -> String {
         let arch = Arch::from_name("sm_90").expect("a device");
-        line(&InForce { arch, assumed, smem, tmem, are_blocks_known: false }, None).unwrap_or_default()
+        let taken = |(space, amount)| Taken { space, amount, capacity: arch.capacity(space) };
+        let memories = [(Space::Shared, smem), (Space::Tensor, tmem)].map(taken).to_vec();
+        line(&InForce { arch, assumed, memories, are_blocks_known: false }, None).unwrap_or_default()
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use tilefit_gpu::device::Space;
 use tilefit_gpu::liveness::LiveRange;
 use tilefit_gpu::plan::Placed;
 
@@ -10,7 +11,7 @@ use crate::ide::memory_map::steps::{Change, Moment, Time};
 use crate::ide::memory_map::{BoxMap, BufferKind, BufferMap, Down, Drawing, SpaceMap, TileMap, without};
 use crate::ide::{Context, PlacedUnit};
 
-use super::occupants::{Occupied, is_tensor, occupied};
+use super::occupants::{self, Occupied, occupied};
 
 /// A column is 4 bytes in each of 128 lanes.
 const COLUMN_BYTES: u64 = 512;
@@ -27,11 +28,15 @@ pub(in crate::ide) fn drawing(context: &Context<'_>, placed: &PlacedUnit<'_>, tr
     let moments: Vec<Moment<'_>> = moments.into_iter().map(moment).collect();
     let time = Time::of(&moments, changes(traced, last));
     let writer = Writer { context, placed, traced, time: &time };
-    let mut spaces = vec![writer.space(false)];
-    if traced.arch.tmem() > 0 {
-        spaces.push(writer.space(true));
-    }
+    let spaces = spaces(traced).map(|space| writer.space(space)).collect();
     Drawing { down: Down::Time, steps: time.into_steps(), spaces }
+}
+
+/// The memories to draw: all of a GPU, of an NPU those that something lies in.
+fn spaces(traced: &TracedKernel) -> impl Iterator<Item = Space> {
+    let is_used = |space| traced.planned.plan.placed.iter().any(|it| occupants::space(traced, it) == space);
+    let memories = traced.arch.memories().map(|(space, _)| space);
+    memories.filter(move |&space| !traced.arch.is_npu() || is_used(space))
 }
 
 /// When buffers come to addresses and leave them.
@@ -39,7 +44,7 @@ fn changes(traced: &TracedKernel, last: u32) -> Vec<Change> {
     let mut changes = Vec::new();
     for of in &traced.planned.plan.placed {
         let Some(address) = of.offset else { continue };
-        let space = if is_tensor(traced, of) { "tmem" } else { "smem" };
+        let space = occupants::space(traced, of).name();
         let change = |at, comes| Change { at, comes, space, addresses: [address, address.saturating_add(of.high)] };
         changes.extend([change(of.live.start, true), change(of.live.end.min(last), false)]);
     }
@@ -54,12 +59,9 @@ struct Writer<'a, 'db> {
 }
 
 impl Writer<'_, '_> {
-    fn space(&self, is_tmem: bool) -> SpaceMap {
-        let (total, capacity) = match is_tmem {
-            true => (&self.traced.planned.plan.tensor, self.traced.arch.tmem()),
-            false => (&self.traced.planned.plan.shared, self.traced.arch.smem()),
-        };
-        let here = self.traced.planned.plan.placed.iter().filter(|it| is_tensor(self.traced, it) == is_tmem);
+    fn space(&self, space: Space) -> SpaceMap {
+        let (total, capacity) = (self.traced.planned.plan.total(space), self.traced.capacity(space));
+        let here = self.traced.planned.plan.placed.iter().filter(|it| occupants::space(self.traced, it) == space);
         let here: Vec<&Placed> = here.collect();
         let all = here.len();
         let here: Vec<&Placed> = here.into_iter().filter(|it| it.offset.is_some()).collect();
@@ -70,9 +72,9 @@ impl Writer<'_, '_> {
         // Else it is not known what there is besides.
         let is_whole = all == here.len() && total.exactly().is_some();
         SpaceMap {
-            name: if is_tmem { "tmem" } else { "smem" },
-            unit: if is_tmem { "columns" } else { "bytes" },
-            unit_bytes: if is_tmem { COLUMN_BYTES } else { 1 },
+            name: space.name(),
+            unit: space.unit(),
+            unit_bytes: if space == Space::Tensor { COLUMN_BYTES } else { 1 },
             capacity: Some(capacity),
             used: total.low,
             at_least: total.exactly().is_none(),

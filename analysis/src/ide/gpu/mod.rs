@@ -1,4 +1,4 @@
-//! What the languages of GPUs show alike: who has which bytes of shared memory and which columns of tensor memory, and when.
+//! What the languages of GPUs show alike: who has which bytes or columns of each memory, and when.
 
 pub(super) mod actions;
 pub(super) mod comments;
@@ -9,45 +9,39 @@ pub(super) mod occupants;
 pub(super) mod scenarios;
 
 use tilefit_gpu::assumed::{Assumed, Hint};
-use tilefit_gpu::device::{Arch, Compiler, out_of_resource};
+use tilefit_gpu::device::{Arch, Compiler, Space, out_of_resource};
 use tilefit_gpu::plan::{Occupant, Placed, Total};
 use tilefit_gpu::program::{Buffer, Memory};
 use tilefit_python::diagnostics::{Code, Severity};
 use tilefit_python::finding::Origin;
 use tilefit_python::finding::Status;
 
-use crate::db::{TlxPart, TracedKernel};
+use crate::db::{Taken, TlxPart, TracedKernel};
 
 use super::diagnostic::{Diagnostic, RelatedRange};
 use super::extent::{Extent, Site};
 use super::language::{self, Amount, Placement};
 use super::plan_view::TilePlan;
 use super::{Context, PlacedUnit, formatting};
-use occupants::{is_tensor, occupied};
+use occupants::occupied;
 
 /// How full the memories are.
 pub(in crate::ide) fn memories(traced: &TracedKernel) -> Vec<language::Memory> {
     let plan = &traced.planned.plan;
-    let memory = |name, is_tmem: bool, total: &Total, capacity| {
-        let here: Vec<&Placed> = plan.placed.iter().filter(|it| is_tensor(traced, it) == is_tmem).collect();
+    let memory = |space: Space| {
+        let total = plan.total(space);
+        let here: Vec<&Placed> = plan.placed.iter().filter(|it| occupants::space(traced, it) == space).collect();
         let used = Amount::Between(total.low, total.high);
         // By the rules of the design document of TLX nothing has a time.
         let peak = if plan.placed.is_empty() { total.low } else { map::peak(&here).0 };
-        language::Memory { name, used, peak, capacity: Some(capacity) }
+        language::Memory { name: space.name(), used, peak, capacity: Some(traced.capacity(space)) }
     };
-    let mut memories = vec![memory("smem", false, &plan.shared, traced.arch.smem())];
-    if traced.arch.tmem() > 0 {
-        memories.push(memory("tmem", true, &plan.tensor, traced.arch.tmem()));
-    }
-    memories
+    traced.arch.memories().map(|(space, _)| memory(space)).collect()
 }
 
 /// What a lens speaks of. `assumed`: what nothing says, and any of its numbers rests on.
 pub(in crate::ide) fn in_force<'a>(traced: &TracedKernel, assumed: &'a [Assumed]) -> lens::InForce<'a> {
-    let plan = &traced.planned.plan;
-    let total = |total: &Total| (total.low, total.high);
-    let (smem, tmem) = (total(&plan.shared), total(&plan.tensor));
-    lens::InForce { arch: traced.arch, assumed, smem, tmem, are_blocks_known: false }
+    lens::InForce { arch: traced.arch, assumed, memories: traced.taken().collect(), are_blocks_known: false }
 }
 
 /// How far the totals are known.
@@ -56,13 +50,14 @@ pub(in crate::ide) fn status(traced: &TracedKernel) -> Status {
     if traced.refusal().is_some() {
         return Status::Rejected;
     }
-    let both = |is: fn(&Total) -> bool| is(&plan.shared) && is(&plan.tensor);
-    match (both(|total| total.exactly().is_some()), traced.compiler) {
+    match (plan.is_exact(), traced.compiler) {
         _ if !traced.is_whole() => Status::Partial,
         (true, Some(Compiler::Fork)) => Status::Predicted,
+        // No compiler for NPUs was asked.
+        (true, _) if traced.arch.is_npu() => Status::Predicted,
         (true, _) if !traced.assumed.is_empty() => Status::Predicted,
         (true, _) => Status::Exact,
-        (false, _) if both(|total| total.high.is_some()) => Status::Bounded,
+        (false, _) if plan.is_bounded() => Status::Bounded,
         (false, _) => Status::Partial,
     }
 }
@@ -85,16 +80,18 @@ pub(in crate::ide) fn placements(traced: &TracedKernel) -> impl Iterator<Item = 
 /// Where the buffer is that is bound at a place.
 pub(in crate::ide) fn extent(traced: &TracedKernel, at: Origin) -> Option<Extent> {
     if let Some((buffer, placed)) = placed_at(traced, at).next() {
-        let (space, unit) = if is_tensor(traced, placed) { ("tmem", "columns") } else { ("smem", "bytes") };
-        let site = Site::Memory { space: Some(space), address: placed.offset, at_run_time: false };
+        let (space, unit) = (occupants::space(traced, placed), occupants::space(traced, placed).unit());
+        let site = Site::Memory { space: Some(space.name()), address: placed.offset, at_run_time: false };
         return Some(Extent { site, size: placed.high, unit, times: buffer.copies });
     }
     let buffer = traced.program.buffers.iter().find(|buffer| buffer.name_at == Some(at))?;
     let plan = &traced.planned.plan;
-    let (total, size, unit) = match &buffer.memory {
-        Memory::Shared { size, .. } => (&plan.shared, size.high(), "bytes"),
-        Memory::Tensor { columns, .. } => (&plan.tensor, *columns, "columns"),
+    let size = match &buffer.memory {
+        Memory::Shared { size, .. } => size.high(),
+        Memory::Tensor { columns, .. } => *columns,
+        Memory::OfCore { bytes, .. } => *bytes,
     };
+    let (total, unit) = (plan.total(buffer.memory.space()), buffer.memory.space().unit());
     let site = if total.high.is_some() { Site::Unused } else { Site::Allocation };
     Some(Extent { site, size, unit, times: buffer.copies })
 }
@@ -124,7 +121,7 @@ pub(in crate::ide) fn tile(
         label: occupied.name.clone(),
         name: occupied.name,
         line: occupied.line,
-        space: Some(if is_tensor(traced, of) { "tmem" } else { "smem" }),
+        space: Some(occupants::space(traced, of).name()),
         shape: occupied.shape,
         dtype: occupied.dtype,
         bytes: of.high,
@@ -143,14 +140,16 @@ pub(in crate::ide) fn amount(total: &Total) -> String {
     formatting::between((total.low, total.high))
 }
 
-/// `SMEM 131136/232448 · TMEM 128/512`
+/// `SMEM 131136/232448 · TMEM 128/512`: shared memory in any case, and others that it takes something of.
 pub(in crate::ide) fn title(traced: &TracedKernel) -> String {
     let plan = &traced.planned.plan;
-    let mut parts = vec![part("SMEM", &amount(&plan.shared), plan.shared.low, traced.arch.smem(), "bytes")];
-    if traced.arch.tmem() > 0 && plan.tensor.high != Some(0) {
-        parts.push(part("TMEM", &amount(&plan.tensor), plan.tensor.low, traced.arch.tmem(), "columns"));
-    }
-    parts.join(" · ")
+    let is_shown = |space: Space| space == Space::Shared || plan.total(space).high != Some(0);
+    let shown = traced.arch.memories().map(|(space, _)| space).filter(|space| is_shown(*space));
+    let parts = shown.map(|space| {
+        let (total, name) = (plan.total(space), space.name().to_uppercase());
+        part(&name, &amount(total), total.low, traced.capacity(space), space.unit())
+    });
+    parts.collect::<Vec<_>>().join(" · ")
 }
 
 /// One memory of a title: `SMEM 240000/232448 ⚠ 7552 B over`, `SMEM not known`.
@@ -163,39 +162,26 @@ fn part(memory: &str, amount: &str, low: u64, capacity: u64, unit: &str) -> Stri
 }
 
 /// The most that any device has.
-fn most(is_tmem: bool) -> u64 {
-    let all = Arch::all().map(|arch| if is_tmem { arch.tmem() } else { arch.smem() });
-    all.max().unwrap_or(0)
+fn most(space: Space) -> u64 {
+    Arch::all().map(|arch| arch.capacity(space)).max().unwrap_or(0)
 }
 
-/// An error where a memory cannot hold the kernel, and a word where it may not. `least`: bytes and columns that it takes whatever the options are
-/// that the plan assumes.
+/// An error where a memory cannot hold the kernel, and a word where it may not. `least`: what it takes of each memory whatever the options are that
+/// the plan assumes.
 pub(in crate::ide) fn too_much(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
     traced: &TracedKernel,
-    least: &dyn Fn() -> Option<(u64, u64)>,
+    least: &dyn Fn() -> Option<Vec<Taken>>,
 ) -> Vec<Diagnostic> {
-    let plan = &traced.planned.plan;
-    let spaces = [
-        Space {
-            name: "shared memory",
-            unit: "bytes",
-            total: &plan.shared,
-            capacity: traced.arch.smem(),
-            is_tmem: false,
-        },
-        Space {
-            name: "tensor memory",
-            unit: "columns",
-            total: &plan.tensor,
-            capacity: traced.arch.tmem(),
-            is_tmem: true,
-        },
-    ];
+    let spaces = traced.arch.memories().map(|(space, _)| InMemory {
+        space,
+        total: traced.planned.plan.total(space),
+        capacity: traced.capacity(space),
+    });
     let mut all = Vec::new();
     // A device without such a memory is none that the kernel is for.
-    for space in spaces.into_iter().filter(|space| space.capacity > 0) {
+    for space in spaces {
         let Some(footing) = space.footing(traced, least) else { continue };
         let severity = match footing {
             Footing::Device => Severity::Warning,
@@ -213,13 +199,11 @@ pub(in crate::ide) fn too_much(
     all
 }
 
-/// A memory of a kernel.
-struct Space<'k> {
-    name: &'static str,
-    unit: &'static str,
+/// What a kernel takes of a memory.
+struct InMemory<'k> {
+    space: Space,
     total: &'k Total,
     capacity: u64,
-    is_tmem: bool,
 }
 
 /// What it rests on that a kernel is too much for a memory.
@@ -244,18 +228,21 @@ impl Footing {
     }
 }
 
-impl Space<'_> {
+impl InMemory<'_> {
     /// `None` where the kernel fits.
-    fn footing(&self, traced: &TracedKernel, least: &dyn Fn() -> Option<(u64, u64)>) -> Option<Footing> {
+    fn footing(&self, traced: &TracedKernel, least: &dyn Fn() -> Option<Vec<Taken>>) -> Option<Footing> {
         if self.total.low <= self.capacity {
             return (self.total.high.unwrap_or(0) > self.capacity).then_some(Footing::Bounds);
         }
         let in_any_case = match traced.assumes_options() {
-            true => least().map_or(0, |(bytes, columns)| if self.is_tmem { columns } else { bytes }),
+            true => {
+                let of = |all: Vec<Taken>| all.into_iter().find(|taken| taken.space == self.space);
+                least().and_then(of).map_or(0, |taken| taken.amount.0)
+            }
             false => self.total.low,
         };
         // More than every device has is too much wherever the kernel runs.
-        Some(match traced.is_device_told() || in_any_case > most(self.is_tmem) {
+        Some(match traced.is_device_told() || in_any_case > most(self.space) {
             _ if in_any_case <= self.capacity => Footing::Options,
             true => Footing::Sure,
             false => Footing::Device,
@@ -263,7 +250,9 @@ impl Space<'_> {
     }
 
     fn message(&self, traced: &TracedKernel, footing: Footing) -> String {
-        let Space { name, unit, total, capacity, .. } = self;
+        let InMemory { total, capacity, .. } = self;
+        let (name, unit) = (self.space.words(), self.space.unit());
+        let each = if self.space == Space::Shared || self.space == Space::Tensor { "block" } else { "core" };
         let amount = amount(total);
         let over = total.low.saturating_sub(*capacity);
         let device = match traced.assumed.first() {
@@ -272,9 +261,12 @@ impl Space<'_> {
                     Hint::Nothing => "which is assumed",
                     Hint::File => "the only device that the file speaks of",
                 };
-                format!("{arch}, {which}, has {capacity} per block: `# tilefit: target={arch}` says which it is")
+                format!("{arch}, {which}, has {capacity} per {each}: `# tilefit: target={arch}` says which it is")
             }
-            _ => format!("{} has {capacity} per block", traced.arch),
+            _ if *capacity < traced.arch.capacity(self.space) => {
+                format!("{} gives out {capacity} per {each}", traced.planner.unwrap_or("the compiler"))
+            }
+            _ => format!("{} has {capacity} per {each}", traced.arch),
         };
         match footing {
             Footing::Bounds => {
@@ -292,7 +284,9 @@ impl Space<'_> {
             Footing::Sure | Footing::Device => {
                 let least = if total.exactly().is_some() { "" } else { "at least " };
                 // The compiler's words are quoted only where the number in them is the compiler's.
-                let is_compilers = traced.assumed.is_empty() && !traced.tlx.as_ref().is_some_and(TlxPart::is_by_seed);
+                let is_compilers = traced.assumed.is_empty()
+                    && !traced.arch.is_npu()
+                    && !traced.tlx.as_ref().is_some_and(TlxPart::is_by_seed);
                 let words = match total.exactly().filter(|_| is_compilers) {
                     Some(exactly) => format!(": {}", out_of_resource(name, exactly, *capacity)),
                     None => String::new(),
@@ -305,13 +299,13 @@ impl Space<'_> {
     /// What is live where most of the memory is taken.
     fn related(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Vec<RelatedRange> {
         let here: Vec<&Placed> =
-            traced.planned.plan.placed.iter().filter(|it| is_tensor(traced, it) == self.is_tmem).collect();
+            traced.planned.plan.placed.iter().filter(|it| occupants::space(traced, it) == self.space).collect();
         let (_, at) = map::peak(&here);
         let mut live: Vec<&&Placed> = here.iter().filter(|it| it.live.start <= at && at < it.live.end).collect();
         live.sort_by_key(|it| std::cmp::Reverse(it.low));
         let related = live.iter().map(|it| {
             let occupied = occupied(context, placed, traced, it);
-            let message = format!("`{}` takes {} {}", occupied.name, it.high, self.unit);
+            let message = format!("`{}` takes {} {}", occupied.name, it.high, self.space.unit());
             RelatedRange::here(occupied.range, message)
         });
         related.collect()

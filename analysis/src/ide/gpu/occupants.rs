@@ -1,8 +1,9 @@
 //! What has memory in a kernel of a GPU, in the words of a reader: buffers of the author's, and what the compiler adds.
 
+use tilefit_gpu::device::Space;
 use tilefit_gpu::live_ranges::Hidden;
 use tilefit_gpu::plan::{Occupant, Placed};
-use tilefit_gpu::program::{Memory, Site, Use};
+use tilefit_gpu::program::{Site, Use};
 use tilefit_python::finding::Origin;
 use tilefit_syntax::TextRange;
 
@@ -22,10 +23,11 @@ pub(in crate::ide) struct Occupied {
     pub(in crate::ide) inserted: bool,
 }
 
-pub(in crate::ide) fn is_tensor(traced: &TracedKernel, placed: &Placed) -> bool {
+/// The memory that it lies in; what the compiler adds is in shared memory.
+pub(in crate::ide) fn space(traced: &TracedKernel, placed: &Placed) -> Space {
     match placed.what {
-        Occupant::Buffer(id) => matches!(traced.program.buffers[id.0 as usize].memory, Memory::Tensor { .. }),
-        Occupant::Hidden(_) | Occupant::WarpStates => false,
+        Occupant::Buffer(id) => traced.program.buffers[id.0 as usize].memory.space(),
+        Occupant::Hidden(_) | Occupant::WarpStates => Space::Shared,
     }
 }
 

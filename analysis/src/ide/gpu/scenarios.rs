@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use tilefit_gpu::device::Space;
 use tilefit_python::eval::Constant;
 use tilefit_python::finding::Note;
 
@@ -30,9 +31,10 @@ pub(in crate::ide) fn views(
         let mut values: BTreeMap<_, _> = differing.iter().map(value).collect();
         values.extend(row.scenario.arch.map(|arch| ("arch".to_owned(), arch.to_string())));
         let usage = row.usage.clone();
-        let (smem, tmem, verdict) = (usage.smem.0, usage.tmem.0, usage.verdict.name());
+        let verdict = usage.verdict.name();
+        let takes = usage.memories.iter().map(|taken| (taken.space.name(), taken.amount.0)).collect();
         let refusal = usage.refusal.as_ref().map(|note| refused(context, placed, note));
-        ScenarioView { index: row.index, values, smem, tmem, verdict, refusal, selected: row.index == selected, usage }
+        ScenarioView { index: row.index, values, takes, verdict, refusal, selected: row.index == selected, usage }
     };
     table.rows.iter().map(view).collect()
 }
@@ -83,27 +85,26 @@ pub(in crate::ide) fn markdown(
         known if known == all => writeln!(text, "\n{fits} of {first}{all} configurations fit.{refusals}\n"),
         known => writeln!(text, "\n{fits} of {first}{known} configurations that are known fit.{refusals}\n"),
     };
-    // A GPU without tensor memory, or a kernel that takes none, has no column for it.
-    let has_columns = table.rows.iter().any(|row| row.usage.tmem != (0, Some(0)));
-    let (head, rule) = if has_columns { (" TMEM |", "---|") } else { ("", "") };
-    let _ = writeln!(text, "| |{heads} SMEM |{head} |\n|---|{rules}---|{rule}---|");
+    // A memory that no configuration takes anything of has no column, unless it is shared memory.
+    let is_shown =
+        |space: Space| space == Space::Shared || table.rows.iter().any(|row| row.usage.amount(space) != (0, Some(0)));
+    let all_memories = table.rows.first().into_iter().flat_map(|row| &row.usage.memories).map(|taken| taken.space);
+    let spaces: Vec<Space> = all_memories.filter(|space| is_shown(*space)).collect();
+    let head: String = spaces.iter().map(|space| format!(" {} |", space.name().to_uppercase())).collect();
+    let _ = writeln!(text, "| |{heads}{head} |\n|---|{rules}{}---|", "---|".repeat(spaces.len()));
     for (row, view) in table.rows.iter().zip(&views).take(MOST_LINES) {
         let values: String =
             names.iter().map(|name| format!(" {} |", view.values.get(*name).map_or("?", String::as_str))).collect();
         let number = row.index + 1;
         let number = if view.selected { format!("**{number}**") } else { number.to_string() };
         let _ = match &view.refusal {
-            Some(refusal) if has_columns => writeln!(text, "| {number} |{values} | | refused: {refusal} |"),
-            Some(refusal) => writeln!(text, "| {number} |{values} | refused: {refusal} |"),
+            Some(refusal) => {
+                writeln!(text, "| {number} |{values}{} refused: {refusal} |", " |".repeat(spaces.len()))
+            }
             None => {
-                let columns =
-                    if has_columns { format!(" {} |", formatting::between(row.usage.tmem)) } else { String::new() };
-                writeln!(
-                    text,
-                    "| {number} |{values} {} |{columns} {} |",
-                    formatting::between(row.usage.smem),
-                    view.verdict
-                )
+                let amounts =
+                    spaces.iter().map(|&space| format!(" {} |", formatting::between(row.usage.amount(space))));
+                writeln!(text, "| {number} |{values}{} {} |", amounts.collect::<String>(), view.verdict)
             }
         };
     }

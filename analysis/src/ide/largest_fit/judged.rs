@@ -6,7 +6,7 @@ use tilefit_pypto::ir::Type;
 use tilefit_python::diagnostics::{Code, Severity};
 use tilefit_python::finding::Status;
 
-use crate::db::{self, MemoryUsage, Verdict as OfScenario};
+use crate::db::{self, Verdict as OfScenario};
 use crate::ide::language::{Amount, KernelView, Memory};
 use crate::ide::plan_view::ScenarioView;
 use crate::ide::speculative::Concerned;
@@ -107,8 +107,10 @@ impl Outcome {
         let kernels = changing.iter().map(|(&nth, rows)| (&self.kernels[nth], rows));
         let used = kernels.flat_map(|(kernel, rows)| {
             kernel.memories.iter().filter_map(|it| {
-                let of_row =
-                    |row: &ScenarioView| if it.name == TENSOR_MEMORY { row.usage.tmem } else { row.usage.smem };
+                let of_row = |row: &ScenarioView| {
+                    let here = row.usage.memories.iter().find(|taken| taken.space.name() == it.name);
+                    here.map_or((0, Some(0)), |taken| taken.amount)
+                };
                 let of_rows: Vec<_> = kernel.rows(rows).map(of_row).collect();
                 let whole = [(it.used.low(), it.used.high())];
                 let used = most(if of_rows.is_empty() { &whole } else { &of_rows }, limit(it)?)?;
@@ -133,7 +135,7 @@ impl Outcome {
         if !self.kernels[nth].has_scenarios_of(&other.kernels[nth]) {
             return Vec::new();
         }
-        let takes = |it: &ScenarioView| (it.index, it.usage.smem, it.usage.tmem, it.usage.verdict);
+        let takes = |it: &ScenarioView| (it.index, it.usage.memories.clone(), it.usage.verdict);
         let other: Vec<_> = other.kernels[nth].scenarios.iter().map(takes).collect();
         let one = self.kernels[nth].scenarios.iter().map(takes);
         one.filter(|row| !other.contains(row)).map(|(index, ..)| index).collect()
@@ -195,7 +197,7 @@ impl Kernel {
             it.memories.iter().map(|memory| (memory.name, memory.used, memory.peak)).collect()
         };
         let scenarios = |it: &Kernel| -> Vec<_> {
-            it.scenarios.iter().map(|row| (row.usage.smem, row.usage.tmem, row.usage.verdict)).collect()
+            it.scenarios.iter().map(|row| (row.usage.memories.clone(), row.usage.verdict)).collect()
         };
         self.status == other.status && takes(self) == takes(other) && scenarios(self) == scenarios(other)
     }
@@ -243,12 +245,9 @@ impl Kernel {
     /// Of the rows that depend on the constant.
     fn of_scenarios(&self, before: &Kernel, indices: &[usize]) -> Verdict {
         let rows = || self.rows(indices).map(|row| &row.usage);
-        if let Some(MemoryUsage { smem, tmem, capacity, .. }) = rows().find(|row| row.verdict == OfScenario::Exceeds) {
-            let used = match smem.0 > capacity.0 {
-                true => self.uses(SHARED_MEMORY, smem.0, capacity.0),
-                false => self.uses(TENSOR_MEMORY, tmem.0, capacity.1),
-            };
-            return Verdict::Exceeds(used);
+        let exceeding = rows().find(|row| row.verdict == OfScenario::Exceeds);
+        if let Some(taken) = exceeding.and_then(|row| row.memories.iter().find(|taken| taken.exceeds())) {
+            return Verdict::Exceeds(self.uses(taken.space.name(), taken.amount.0, taken.capacity));
         }
         // What is too large may be another configuration.
         let wrong = self.wrong(before, &[]);
@@ -291,9 +290,6 @@ impl Kernel {
         })
     }
 }
-
-pub(super) const SHARED_MEMORY: &str = "smem";
-pub(super) const TENSOR_MEMORY: &str = "tmem";
 
 /// Hints that say that the rest is not to be relied on.
 const SAYS_NOT_KNOWN: [Code; 4] = [Code::NotModelled, Code::KernelTooLarge, Code::Internal, Code::MayNotFit];

@@ -8,6 +8,7 @@ mod lowered;
 mod map;
 mod names;
 
+use tilefit_gpu::device::Space;
 use tilefit_gpu::plan::{Occupant, Placed};
 use tilefit_gpu::tlx::placed::PlacedBuffer;
 use tilefit_gpu::tlx::{Backing, BufferId, SpecId};
@@ -30,7 +31,7 @@ pub(super) use names::{described, sharing};
 /// A kernel of which the allocator says neither where anything is nor how much that is.
 pub(super) fn placed_by_specs(traced: &TracedKernel) -> Option<&TlxPart> {
     let plan = &traced.planned.plan;
-    let is_placed = plan.shared.high.is_some() || plan.placed.iter().any(|it| it.offset.is_some());
+    let is_placed = plan.total(Space::Shared).high.is_some() || plan.placed.iter().any(|it| it.offset.is_some());
     traced.tlx.as_ref().filter(|tlx| !is_placed || tlx.is_by_seed())
 }
 
@@ -70,7 +71,7 @@ fn unplaced(
         Occupant::Buffer(id) => traced.program.buffers[id.0 as usize].at.call == buffer.at,
         _ => false,
     };
-    let is_known = traced.planned.plan.shared.high.is_some();
+    let is_known = traced.planned.plan.total(Space::Shared).high.is_some();
     let kind = if is_known { "unused" } else { "def" };
     (!traced.planned.plan.placed.iter().any(is_placed)).then_some(TilePlan { kind, ..tile })
 }

@@ -38,7 +38,8 @@ fn bound(jit: &TracedKernel, name: &str) -> Option<Origin> {
 fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &TritonKernel) -> String {
     let traced = &jit.traced;
     // Where a value is missing, what all possible ones come to says more than what is known without it.
-    let of_all = match traced.planned.plan.shared.high {
+    let leading = traced.leading();
+    let of_all = match traced.planned.plan.total(leading).high {
         Some(_) => String::new(),
         None => super::View(jit).fill(context, placed),
     };

@@ -8,7 +8,6 @@ mod possible;
 use std::ops::Range;
 
 use tilefit_gpu::device::Compiler;
-use tilefit_gpu::plan::MemoryPlan;
 use tilefit_gpu::vocabulary;
 use tilefit_pypto::memory::OpenSearch;
 use tilefit_python::diagnostics::{Code, Severity};
@@ -18,7 +17,7 @@ use tilefit_python::finding::{Origin, Reason};
 use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
-use crate::db::{self, Dumped, Recorded, ScenarioTable, TracedKernel, TritonKernel, Unit};
+use crate::db::{self, Dumped, Recorded, ScenarioTable, Taken, TracedKernel, TritonKernel, Unit};
 use crate::project::Config;
 
 use super::code_action::CodeAction;
@@ -238,10 +237,9 @@ impl KernelView for View<'_> {
     }
 
     fn reasons(&self) -> Vec<String> {
-        let MemoryPlan { shared, tensor, .. } = &self.0.traced.planned.plan;
         let of_tlx = self.0.traced.tlx.iter().flat_map(|tlx| tlx.unknown());
         let mut reasons: Vec<String> = Vec::new();
-        for reason in of_tlx.chain(&shared.reasons).chain(&tensor.reasons).map(Reason::to_string) {
+        for reason in of_tlx.chain(self.0.traced.planned.plan.reasons()).map(Reason::to_string) {
             if !reasons.contains(&reason) {
                 reasons.push(reason);
             }
@@ -270,17 +268,17 @@ impl KernelView for View<'_> {
         let in_force = lens::InForce { are_blocks_known, ..in_force };
         // The compiler gives no memory to what threads compute each for itself.
         let is_nothing = |(_, high): (u64, Option<u64>)| high == Some(0);
-        let none_in_all = table.is_none_or(|table| table.smem == Some((0, 0)) && table.tmem == Some((0, 0)));
-        if self.0.dialect == db::Dialect::Triton
-            && is_nothing(in_force.smem)
-            && is_nothing(in_force.tmem)
-            && none_in_all
-        {
+        let are_nothing = |all: &[Taken]| all.iter().all(|taken| is_nothing(taken.amount));
+        let none_in_all = table.is_none_or(|table| !table.memories.is_empty() && are_nothing(&table.memories));
+        if self.0.dialect == db::Dialect::Triton && are_nothing(&in_force.memories) && none_in_all {
             return String::new();
         }
         // Next to nothing is known, and that is said better by what stands in the way.
         let is_open = |(low, high): (u64, Option<u64>)| high.is_none() && low < LEAST_SAID;
-        if table.is_none() && is_open(in_force.smem) && self.obstacle(context, placed).is_some() {
+        if table.is_none()
+            && in_force.memories.iter().all(|it| is_open(it.amount) || is_nothing(it.amount))
+            && self.obstacle(context, placed).is_some()
+        {
             return String::new();
         }
         lens::line(&in_force, table).or_else(|| possible::fitting(context, placed.unit, &in_force)).unwrap_or_default()
@@ -427,7 +425,7 @@ fn passed_over(placed: &PlacedUnit<'_>, nth: usize, jit: &TritonKernel, finding:
 /// Said once for all sizes that a value is missing for.
 fn unknown_sizes(placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Option<Diagnostic> {
     let plan = &traced.planned.plan;
-    let of_plan = plan.shared.reasons.iter().chain(&plan.tensor.reasons).filter(|reason| reason.remedy().is_some());
+    let of_plan = plan.reasons().filter(|reason| reason.remedy().is_some());
     let all: Vec<&Reason> = match &traced.tlx {
         Some(tlx) => tlx.plan.unknown.iter().collect(),
         None => of_plan.collect(),
@@ -452,10 +450,10 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Option<Diagn
 
 /// By whose rules memory is given out.
 fn planner(kernel: &TritonKernel) -> &'static str {
-    if kernel.dialect == db::Dialect::TileLang {
-        return tilefit_tilelang::COMPILER;
-    }
     let traced = &kernel.traced;
+    if let Some(planner) = traced.planner {
+        return planner;
+    }
     match (&traced.tlx, traced.compiler) {
         (Some(tlx), _) => tlx.plan.rules.name(),
         (None, Some(Compiler::Earlier)) => "triton before 3.7",

@@ -33,9 +33,10 @@ pub(super) fn fitting(context: &Context<'_>, unit: Unit<'_>, kernel: &InForce<'_
     }
     let open = format!("{} {}", formatting::listed(&names), if names.len() == 1 { "is" } else { "are" });
     let arch = kernel.arch;
-    let said = match (usage.verdict, usage.smem.1) {
+    let leading = usage.leading();
+    let said = match (usage.verdict, usage.amount(leading).1) {
         (Verdict::Fits, Some(0)) => return None,
-        (Verdict::Fits, Some(_)) => format!("{} whatever {open}", lens::bytes(kernel, usage.smem)?),
+        (Verdict::Fits, Some(_)) => format!("{} whatever {open}", lens::bytes(kernel, leading, usage.amount(leading))?),
         (Verdict::Exceeds, _) => format!("exceeds {arch} whatever {open} ⚠"),
         (Verdict::Depends | Verdict::Unknown, _) => match limit(estimate, &names) {
             Some(limit) => format!("fits {arch} {limit}"),
@@ -61,25 +62,27 @@ fn assumed_by(kernel: &InForce<'_>, estimate: &Estimate) -> Vec<Assumed> {
 /// `9 ways tried: 12 KiB (BK=16) to 83 KiB (BK=64) of 227 KiB (sm_90), 8 known to fit`
 fn in_tried_ways(kernel: &InForce<'_>, estimate: &Estimate) -> Option<String> {
     let (ways, names) = (&estimate.ways, tried(kernel.assumed, estimate));
-    let least = ways.iter().min_by_key(|(_, usage)| usage.smem)?;
-    let most = ways.iter().max_by_key(|(_, usage)| (usage.smem.1, usage.smem.0))?;
-    let total = (least.1.smem.0, most.1.smem.1);
+    let leading = estimate.usage.leading();
+    let amount = |usage: &MemoryUsage| usage.amount(leading);
+    let least = ways.iter().min_by_key(|(_, usage)| amount(usage))?;
+    let most = ways.iter().max_by_key(|(_, usage)| (amount(usage).1, amount(usage).0))?;
+    let total = (amount(&least.1).0, amount(&most.1).1);
     let given = |(way, _): &(Scenario, MemoryUsage)| {
         let values: Vec<String> = names.iter().map(|name| format!("{name}={}", value(way, name))).collect();
         values.join(", ")
     };
     let are_told = !names.is_empty() && names.len() * ways.len().min(2) <= MOST_VALUES;
     let bytes = match ways.len() {
-        1 if are_told => format!("{} with {}", lens::bytes(kernel, total)?, given(least)),
-        _ if are_told && least.1.smem != most.1.smem => format!(
+        1 if are_told => format!("{} with {}", lens::bytes(kernel, leading, total)?, given(least)),
+        _ if are_told && amount(&least.1) != amount(&most.1) => format!(
             "{} ({}) to {} ({}) of {}",
-            lens::amount(least.1.smem)?,
+            lens::amount(amount(&least.1))?,
             given(least),
-            lens::amount(most.1.smem)?,
+            lens::amount(amount(&most.1))?,
             given(most),
-            lens::capacity(kernel)
+            lens::capacity(kernel, leading)
         ),
-        _ => lens::bytes(kernel, total)?,
+        _ => lens::bytes(kernel, leading, total)?,
     };
     let count = |verdict| ways.iter().filter(|(_, usage)| usage.verdict == verdict).count();
     let mut said = match ways.len() {
@@ -105,7 +108,8 @@ fn some_fit(kernel: &InForce<'_>, estimate: &Estimate) -> Option<String> {
 /// `16–352 KiB of 227 KiB whatever USE_BIAS is`. Whatever a flag or a type is, there are few ways; of numbers the largest would be of any size.
 fn either_way(kernel: &InForce<'_>, estimate: &Estimate, names: &[String], open: &str) -> Option<String> {
     let has_number = |name: &String| estimate.ways.iter().any(|(way, _)| is_number(way, name));
-    let bytes = || lens::bytes(kernel, estimate.usage.smem);
+    let leading = estimate.usage.leading();
+    let bytes = || lens::bytes(kernel, leading, estimate.usage.amount(leading));
     if names.iter().any(has_number) { None } else { Some(format!("{} whatever {open}", bytes()?)) }
 }
 
@@ -118,18 +122,19 @@ pub(super) fn too_wide(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &Tri
     let estimate = in_force(context, placed.unit)?;
     let names = names(estimate);
     let exceeding = estimate.ways.iter().filter(|(_, usage)| usage.verdict == Verdict::Exceeds);
-    let (way, usage) = exceeding.max_by_key(|(_, usage)| usage.smem.0)?;
+    let leading = estimate.usage.leading();
+    let (way, usage) = exceeding.max_by_key(|(_, usage)| usage.amount(leading).0)?;
+    let (needed, capacity) = (usage.amount(leading).0, traced.capacity(leading));
     // What else is open has its own rows in the table, and any number of them is too large.
-    if !names.iter().all(|name| traced.untyped.contains_key(name)) || usage.smem.0 <= usage.capacity.0 {
+    if !names.iter().all(|name| traced.untyped.contains_key(name)) || needed <= capacity {
         return None;
     }
     let types: Vec<String> = names.iter().map(|name| format!("`{name}` is {}", value(way, name))).collect();
     let message = format!(
-        "the kernel may not fit: it needs {} bytes of shared memory if {}, which is not given; {} has {} a block",
-        usage.smem.0,
+        "the kernel may not fit: it needs {needed} bytes of {} if {}, which is not given; {} has {capacity} a block",
+        leading.words(),
         types.join(" and "),
         traced.arch,
-        usage.capacity.0
     );
     let (range, code) = (placed.range(traced.name_origin), Code::MayNotFit);
     Some(Diagnostic { range, code, severity: code.severity(), message, related: Vec::new(), elsewhere: None })
@@ -144,10 +149,11 @@ pub(super) fn markdown(context: &Context<'_>, unit: Unit<'_>) -> String {
     let heads: String = names.iter().map(|name| format!(" {name} |")).collect();
     let which = if estimate.has_more { "some of those that are usual were" } else { "each possible value was" };
     let _ = writeln!(text, "\nNo value is known for {}; {which} tried:\n", names.join(", "));
-    let _ = writeln!(text, "|{heads} SMEM | |\n|{}---|---|", "---|".repeat(names.len()));
+    let leading = estimate.usage.leading();
+    let _ = writeln!(text, "|{heads} {} | |\n|{}---|---|", leading.name().to_uppercase(), "---|".repeat(names.len()));
     for (way, usage) in estimate.ways.iter().take(MOST_LINES) {
         let values: String = names.iter().map(|name| format!(" {} |", value(way, name))).collect();
-        let bytes = match usage.smem {
+        let bytes = match usage.amount(leading) {
             (low, Some(high)) if low == high => high.to_string(),
             (low, Some(high)) => format!("{low}–{high}"),
             (low, None) => format!("≥ {low}"),
@@ -230,7 +236,8 @@ fn limit<'e>(estimate: &'e Estimate, names: &[String]) -> Option<String> {
         let is_fitting = |usage: &MemoryUsage| usage.verdict == Verdict::Fits;
         let next = ways.iter().filter(|(_, usage)| !is_fitting(usage)).map(|(number, _)| *number).min()?;
         let most = ways.iter().map(|(number, _)| *number).filter(|number| *number < next).max()?;
-        let up_to = ways.iter().filter(|(number, _)| *number == most).map(|(_, usage)| usage.smem);
+        let leading = estimate.usage.leading();
+        let up_to = ways.iter().filter(|(number, _)| *number == most).map(|(_, usage)| usage.amount(leading));
         let (low, high) = up_to.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
         let amount = lens::amount((low, high)).map_or_else(String::new, |amount| format!(" ({amount})"));
         let of_next = ways.iter().filter(|(number, _)| *number == next).map(|(_, usage)| usage.verdict);

@@ -7,8 +7,8 @@ use tilefit_python::finding::Reason;
 use super::text::{node, origin};
 use crate::plan::{Plan, plan};
 use crate::program::{
-    Branch, Buffer, BufferId, Dtype, Extent, Gemm, Kind, Launch, Loop, Op, Options, Reduce, Region, Scope, Statement,
-    Threads, WarpPolicy, WrittenPipeline,
+    Branch, Buffer, BufferId, Dtype, Extent, Gemm, Kind, Launch, Loop, Op, Options, Planning, Reduce, Region, Scope,
+    Statement, Threads, WarpPolicy, WrittenPipeline,
 };
 use crate::target::Target;
 
@@ -49,6 +49,8 @@ fn buffer() -> impl Strategy<Value = Buffer> {
             dtype: Dtype { name: name.into(), bits },
             shape,
             is_swizzled,
+            address: None,
+            is_used: true,
             at: origin(node(), 0),
         })
 }
@@ -124,6 +126,8 @@ fn launch() -> impl Strategy<Value = Launch> {
         is_merge_aggressive: aggressive,
         has_roles: false,
         is_reuse_off: reuse,
+        memory_planning: Planning::Off,
+        is_for_pto: false,
     });
     (threads, buffers, prop::collection::vec(statement(), 0..8), options).prop_map(
         |(threads, buffers, body, options)| Launch {

@@ -181,7 +181,16 @@ fn buffer(scope: &str, name: &str, dtype: &str, shape: &str, at: Origin) -> Buff
         other => (other, 64),
     };
     let shape = shape.split('x').map(extent).collect();
-    Buffer { name: name.into(), scope, dtype: Dtype { name: dtype.into(), bits }, shape, is_swizzled: false, at }
+    Buffer {
+        name: name.into(),
+        scope,
+        dtype: Dtype { name: dtype.into(), bits },
+        shape,
+        is_swizzled: false,
+        address: None,
+        is_used: true,
+        at,
+    }
 }
 
 fn extent(text: &str) -> Extent {

@@ -218,7 +218,7 @@ impl Tracer<'_> {
 }
 
 pub(super) fn scope_name(scope: crate::program::Scope) -> &'static str {
-    use crate::program::Scope;
+    use crate::program::{Memory, Scope};
     match scope {
         Scope::Global => "global",
         Scope::Shared => "shared.dyn",
@@ -227,5 +227,10 @@ pub(super) fn scope_name(scope: crate::program::Scope) -> &'static str {
         Scope::TensorMemory => "shared.tmem",
         Scope::Fragment => "local.fragment",
         Scope::Local => "local",
+        Scope::OfCore(Memory::Ub) => "shared",
+        Scope::OfCore(Memory::L1) => "shared.l1",
+        Scope::OfCore(Memory::L0a) => "wmma.matrix_a",
+        Scope::OfCore(Memory::L0b) => "wmma.matrix_b",
+        Scope::OfCore(Memory::L0c) => "wmma.accumulator",
     }
 }

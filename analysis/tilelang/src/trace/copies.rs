@@ -182,7 +182,7 @@ impl Tracer<'_> {
     fn check_room(&mut self, source: &Operand, from: &[Size], target: &Operand, to: &[Size], at: Origin) {
         let level = |scope: Scope| match scope {
             Scope::Fragment | Scope::Local => 2,
-            Scope::Shared | Scope::StaticShared | Scope::TensorMemory => 1,
+            Scope::Shared | Scope::StaticShared | Scope::TensorMemory | Scope::OfCore(_) => 1,
             Scope::Global | Scope::Barrier => 0,
         };
         if level(source.view.scope) >= level(target.view.scope) {

@@ -11,7 +11,7 @@ use super::functions::has_decorated;
 use super::statements::Flow;
 use super::value::{Args, Code, FrameId, Function, FunctionKind, Value, not_known, unknown};
 use super::{Home, Traced, Tracer, What, example};
-use crate::program::Options;
+use crate::program::{Options, Planning};
 
 impl Tracer<'_> {
     /// Follows the function of the kernel's block.
@@ -198,11 +198,25 @@ impl Tracer<'_> {
     /// What the decorators ask of the compiler.
     fn decorators(&mut self, module: FrameId, code: &Code, syntax: &Syntax) {
         let ast = code.ast.clone();
+        let mut paths = syntax.decorators.iter().map(|&decorator| self.decorator(module, code, decorator));
+        // What compiles the kernel elsewhere may ask for more.
+        if !paths.any(|path| path.is_some_and(|path| path.ends_with(".jit"))) {
+            self.options.memory_planning = Planning::Unknown;
+        }
         for &decorator in &syntax.decorators {
             let Expr::Call { args, .. } = ast.expr(decorator) else { continue };
-            for arg in args.iter().filter(|arg| arg.keyword.as_deref() == Some("pass_configs")) {
-                let configs = self.value_in(module, code, arg.value);
-                self.configure(&configs);
+            for arg in args {
+                match arg.keyword.as_deref() {
+                    Some("pass_configs") => {
+                        let configs = self.value_in(module, code, arg.value);
+                        self.configure(&configs);
+                    }
+                    Some("target") => {
+                        let target = self.value_in(module, code, arg.value);
+                        self.options.is_for_pto |= target.text().is_none_or(|target| target == "pto");
+                    }
+                    _ => {}
+                }
             }
         }
     }
@@ -214,6 +228,7 @@ impl Tracer<'_> {
             Value::None => return,
             Value::Unknown(it) => {
                 let reason = it.reason.clone();
+                self.options.memory_planning = Planning::Unknown;
                 return self.note(reason.of("`pass_configs`"));
             }
             _ => return,
@@ -226,9 +241,15 @@ impl Tracer<'_> {
                     let last = path.rsplit('.').next().unwrap_or_default().to_lowercase();
                     last.trim_start_matches("tl_").trim_start_matches("tir_").to_owned()
                 }
-                _ => continue,
+                _ => {
+                    options.memory_planning = Planning::Unknown;
+                    continue;
+                }
             };
             let Some(is_on) = value.truth() else {
+                if key == "ascend_memory_planning" {
+                    options.memory_planning = Planning::Unknown;
+                }
                 if let Value::Unknown(it) = value {
                     let reason = it.reason.clone();
                     self.note(reason.of("`pass_configs`"));
@@ -240,6 +261,9 @@ impl Tracer<'_> {
                 "disable_tma_lower" => options.is_tma_off = is_on,
                 "enable_aggressive_shared_memory_merge" => options.is_merge_aggressive = is_on,
                 "disable_shared_memory_reuse" => options.is_reuse_off = is_on,
+                "ascend_memory_planning" => {
+                    options.memory_planning = if is_on { Planning::On } else { Planning::Off };
+                }
                 _ => {}
             }
         }

@@ -10,7 +10,8 @@ use super::recording::joined;
 use super::statements::Flow;
 use super::value::{Args, Expr, FrameId, Function, LaunchSpec, Size, TensorSpec, Value, View, not_known, unknown};
 use super::{Tracer, example};
-use crate::program::{Buffer, BufferId, Dtype, Kind, Region, Scope};
+use crate::ascend;
+use crate::program::{Buffer, BufferId, Dtype, Kind, Memory, Region, Scope};
 use crate::vocabulary;
 
 /// Threads of a block where nothing is said.
@@ -90,6 +91,8 @@ impl Tracer<'_> {
                     dtype: dtype.clone(),
                     shape: spec.shape.iter().map(Size::extent).collect(),
                     is_swizzled: false,
+                    address: None,
+                    is_used: false,
                     at,
                 };
                 let id = self.out.add(buffer)?;
@@ -201,6 +204,11 @@ impl Tracer<'_> {
         match name {
             "global" => Scope::Global,
             "shared.dyn" => Scope::Shared,
+            "shared" if self.is_for_npus => Scope::OfCore(Memory::Ub),
+            "shared.l1" => Scope::OfCore(Memory::L1),
+            "wmma.matrix_a" => Scope::OfCore(Memory::L0a),
+            "wmma.matrix_b" => Scope::OfCore(Memory::L0b),
+            "wmma.accumulator" => Scope::OfCore(Memory::L0c),
             "shared" => Scope::StaticShared,
             "shared.tmem" => Scope::TensorMemory,
             "shared.barrier" | "shared.cluster_barrier" => Scope::Barrier,
@@ -256,7 +264,11 @@ impl Tracer<'_> {
                     _ => "global",
                 };
                 let place = if name == "alloc_reducer" { None } else { args.get(2, "scope").and_then(Value::text) };
-                (shape, args.get(1, "dtype").cloned(), self.scope_of(place.unwrap_or(usual)))
+                let scope = match Memory::of_allocation(name) {
+                    Some(memory) => Scope::OfCore(memory),
+                    None => self.scope_of(place.unwrap_or(usual)),
+                };
+                (shape, args.get(1, "dtype").cloned(), scope)
             }
         };
         let shape = shape.unwrap_or_else(|reason| vec![self.unknown_size(reason)]);
@@ -275,10 +287,19 @@ impl Tracer<'_> {
             }
         };
         if name == "alloc_shared" && &*dtype.name == "bool" {
-            scope = Scope::StaticShared;
+            scope = self.scope_of("shared");
         }
         let extents = shape.iter().map(Size::extent).collect();
-        let buffer = Buffer { name: "".into(), scope, dtype: dtype.clone(), shape: extents, is_swizzled: false, at };
+        let buffer = Buffer {
+            name: "".into(),
+            scope,
+            dtype: dtype.clone(),
+            shape: extents,
+            is_swizzled: false,
+            address: None,
+            is_used: false,
+            at,
+        };
         let Some(id) = self.out.add(buffer) else { return unknown("a buffer outside a kernel") };
         let is_variable = name == "alloc_var" && scope == Scope::Local;
         let view = View { id, scope, dtype, shape: shape.into(), is_variable, is_alias: false };
@@ -303,7 +324,16 @@ impl Tracer<'_> {
         at: Origin,
     ) -> Option<View> {
         let extents = shape.iter().map(Size::extent).collect();
-        let buffer = Buffer { name: name.into(), scope, dtype: dtype.clone(), shape: extents, is_swizzled: false, at };
+        let buffer = Buffer {
+            name: name.into(),
+            scope,
+            dtype: dtype.clone(),
+            shape: extents,
+            is_swizzled: false,
+            address: None,
+            is_used: false,
+            at,
+        };
         let id = self.out.add(buffer)?;
         let shape = shape.to_vec().into();
         Some(View { id, scope, dtype: dtype.clone(), shape, is_variable: false, is_alias: false })
@@ -332,7 +362,14 @@ impl Tracer<'_> {
         if let Err(reason) = &threads {
             self.needs(&reason.clone());
         }
-        let block_extents: Vec<Value> = args.positional.iter().map(|(value, _)| value.clone()).collect();
+        let mut block_extents: Vec<Value> = args.positional.iter().map(|(value, _)| value.clone()).collect();
+        let is_npu = args.keyword(ascend::KERNEL_OPTION).and_then(Value::truth) == Some(true);
+        // The cores, and the two vector cores of each; with threads, the compiler divides the work among these.
+        let mut threads = threads;
+        if is_npu && args.keyword("threads").is_none_or(|threads| matches!(threads, Value::None)) {
+            block_extents.push(Value::Int(2));
+            threads = Ok(vec![1]);
+        }
         Value::Launch(Rc::new(LaunchSpec { blocks: block_extents.len(), threads, block_extents }))
     }
 
@@ -387,6 +424,46 @@ impl Tracer<'_> {
             }
         }
         Value::None
+    }
+
+    /// `T.annotate_address({buffer: address})`
+    pub(super) fn annotated_address(&mut self, args: &Args) -> Value {
+        match args.get(0, "address_map").cloned() {
+            Some(Value::Dict(pairs)) => {
+                for (key, address) in pairs.items.iter() {
+                    let Value::Buffer(view) = key else {
+                        self.note(Reason::new("which buffer `T.annotate_address` places is not known"));
+                        continue;
+                    };
+                    let address = self.size(address).extent();
+                    if let Some(buffer) = self.out.buffer_mut(view.id) {
+                        buffer.address = Some(address);
+                    }
+                }
+            }
+            _ => self.note(Reason::new("which buffers `T.annotate_address` places is not known")),
+        }
+        Value::None
+    }
+
+    /// A product of the cube core: `T.gemm_v0`, `T.mma`.
+    pub(super) fn cube_product(&mut self, frame: FrameId, expr: ExprId, name: &str, args: &Args) -> Value {
+        let at = self.at(frame, expr);
+        let operands = [args.get(0, "A"), args.get(1, "B"), args.get(2, "C")];
+        let operands = operands.map(|value| value.and_then(|value| self.operand(value)));
+        let [Some(left), Some(right), Some(sum)] = operands else {
+            self.note(Reason::new(format!("the argument of `T.{name}` is not a buffer")));
+            return Value::None;
+        };
+        let region = |operand: &super::copies::Operand| Region {
+            buffer: operand.view.id,
+            extents: Some(operand.full().iter().map(Size::extent).collect()),
+            is_inside: None,
+        };
+        let indices = joined([&left.touches[..], &right.touches, &sum.touches]);
+        let reads = [vec![region(&left), region(&right)], Self::read_of(&indices)].concat();
+        let product = if name == "mma" { ascend::MMA } else { ascend::GEMM };
+        Self::operation_of(Kind::Other(product.into()), reads, vec![region(&sum)], at)
     }
 
     /// `T.im2col(…)`, `T.transpose(…)`: a copy of what it takes from one buffer to another.

@@ -19,6 +19,7 @@ const LANGUAGE: &str = "tilelang.language.";
 pub(super) fn normal(path: &str) -> String {
     let moved = [
         ("tilelang.cuda.language", "tilelang.language"),
+        ("tilelang.ascend.language", "tilelang.language"),
         ("tilelang.language.common", "tilelang.language"),
         ("tilelang.language.eager", "tilelang.language"),
         ("tilelang.jit.jit", "tilelang.jit"),
@@ -39,7 +40,8 @@ impl Tracer<'_> {
     /// `module.name`
     pub(super) fn member_of_library(&mut self, frame: FrameId, expr: ExprId, path: &str, name: &str) -> Value {
         let full = normal(&format!("{path}.{name}"));
-        if path == "tilelang.language" && !vocabulary::is_member(name) && dtypes::parse(name).is_none() {
+        let is_unknown = !vocabulary::is_member(name) && dtypes::parse(name).is_none();
+        if path == "tilelang.language" && is_unknown && !self.is_for_npus {
             let at = self.at(frame, expr);
             self.mistake(at, What::Member { name: name.to_owned(), nearest: vocabulary::nearest(name) });
             return unknown(format!("`T.{name}` does not exist"));
@@ -229,6 +231,15 @@ impl Tracer<'_> {
             | "alloc_tcgen05_instruction_desc"
             | "alloc_tcgen05_instr_desc"
             | "alloc_buffer"
+            | "alloc_ub"
+            | "alloc_L1"
+            | "alloc_L0A"
+            | "alloc_L0B"
+            | "alloc_L0C"
+            | "alloc_l1"
+            | "alloc_l0a"
+            | "alloc_l0b"
+            | "alloc_l0c"
             | "allocate" => self.allocation(frame, expr, name, args),
             "Tensor" | "Buffer" | "StridedTensor" | "match_buffer" | "make_tensor" => {
                 self.tensor(frame, expr, args, Scope::Global)
@@ -256,6 +267,12 @@ impl Tracer<'_> {
             | "mma_gemm_blockscaled"
             | "wgmma_gemm_sp"
             | "tcgen05_gemm_sp" => self.gemm(frame, expr, name, args),
+            "gemm_v0" | "mma" if self.is_for_npus => self.cube_product(frame, expr, name, args),
+            // The core that runs a part of the kernel; the compiler does not ask on which a buffer is.
+            "Scope" if self.is_for_npus => Value::Object("scope".into(), Rc::from([])),
+            "annotate_address" if self.is_for_npus => self.annotated_address(args),
+            // Names of TileLang that take other arguments there, and give a number.
+            "use_swizzle" | "npu_use_swizzle" if self.is_for_npus => self.intrinsic(name, args),
             "fill" | "clear" => self.fill(frame, expr, args),
             "cumsum" | "cummax" => self.scan(frame, expr, name, args),
             "finalize_reducer" => self.finalized(frame, expr, args),

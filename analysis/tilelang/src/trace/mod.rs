@@ -65,6 +65,9 @@ pub trait Environment {
     /// The whole path of an imported dotted name: `tilelang.language.copy` for `T.copy`, `math.ceil` for `ceil`.
     fn canonical(&self, home: Home, path: &[&str]) -> Option<String>;
 
+    /// The kernel is for Ascend NPUs: names and rules are those of their compiler.
+    fn is_for_npus(&self) -> bool;
+
     /// Names may stand at a place that nothing shows: a star import that cannot be followed.
     fn is_open(&self, home: Home) -> bool;
 }
@@ -151,6 +154,7 @@ impl<'a> Tracer<'a> {
     ) -> Tracer<'a> {
         Tracer {
             environment,
+            is_for_npus: environment.is_for_npus(),
             arguments,
             frames: Vec::new(),
             out: Recording::default(),
@@ -187,6 +191,7 @@ fn node_of_nothing(node: Node) -> Origin {
 
 struct Tracer<'a> {
     environment: &'a dyn Environment,
+    is_for_npus: bool,
     arguments: &'a BTreeMap<String, Constant>,
     frames: Vec<Frame>,
     out: Recording,
@@ -251,8 +256,10 @@ impl Tracer<'_> {
 
     /// Something that the compiler refuses. What nobody knows to be followed is not said to be wrong, nor is what stands in other files twice.
     fn mistake(&mut self, at: Origin, what: What) {
+        // What the compiler for NPUs refuses is not modelled, but for what is Python's.
+        let is_modelled = !self.is_for_npus || matches!(what, What::Name { .. } | What::NotReturned { .. });
         let mistake = Mistake { at, what };
-        if self.uncertain == 0 && !self.traced.mistakes.contains(&mistake) {
+        if is_modelled && self.uncertain == 0 && !self.traced.mistakes.contains(&mistake) {
             self.traced.mistakes.push(mistake);
         }
     }

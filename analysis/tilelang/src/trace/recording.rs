@@ -273,6 +273,11 @@ impl Tracer<'_> {
         self.step();
         if let Statement::Op(op) = &mut statement {
             op.threads = self.threads_here();
+            if self.uncertain == 0 {
+                for region in op.reads.iter().chain(&op.writes) {
+                    self.out.buffer_mut(region.buffer).into_iter().for_each(|buffer| buffer.is_used = true);
+                }
+            }
         }
         self.out.push(statement);
     }
