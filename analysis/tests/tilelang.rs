@@ -654,3 +654,28 @@ def main():
     "#]],
     );
 }
+
+#[test]
+fn kernels_for_metal_have_no_plan() {
+    let small =
+        PRODUCT.replace("rows=128", "rows=16").replace("32, 128", "32, 16").replace("(rows, 128)", "(rows, 16)");
+    let call = "\n\n@tilelang.testing.requires_metal\ndef test_product():\n    product(64, 64, 64)\n";
+    check(
+        &format!("{small}{call}"),
+        HOPPER,
+        expect![[r#"
+        memory not known: the kernel is for Metal, whose memory is not modelled
+        6: hint[not-modelled] not modelled: the kernel is for Metal, whose memory is not modelled
+    "#]],
+    );
+    check(
+        &format!("{small}{}", call.replace("requires_metal", "requires_cuda")),
+        HOPPER,
+        expect![[r#"
+        6 KiB of 227 KiB (sm_90)
+        10: smem 0x0 3 × 1 KiB
+        11: smem 0xc00 3 × 1 KiB
+        17: error[invalid-operand] 4 warps cannot share a product of 16×16: each takes 16 rows and 8 columns, or multiples of them. Change `threads`, or the tile
+    "#]],
+    );
+}

@@ -7,7 +7,7 @@ use tilefit_syntax::ast::{Ast, Expr, ExprId};
 use tilefit_tilelang::{dtypes, vocabulary};
 
 use super::reexports::imports;
-use super::{SourceFile, Unit, syntax};
+use super::{SourceFile, Unit, syntax, units};
 
 /// What begins a launch.
 const LAUNCHES: [&str; 2] = ["Kernel", "ClusterKernel"];
@@ -28,6 +28,33 @@ pub(crate) fn is_factory<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
     let Some(function) = scenario::function(ast) else { return false };
     let is_macro = function.decorators.iter().any(|&it| name_of(ast, imports, it).as_deref() == Some("macro"));
     !is_macro && ast.exprs().any(|(expr, _)| name_of(ast, imports, expr).is_some_and(|name| LAUNCHES.contains(&&*name)))
+}
+
+/// Whether a file compiles its kernels for Metal, or tests them there.
+#[salsa::tracked(returns(copy))]
+pub(super) fn is_for_metal(db: &dyn salsa::Database, file: SourceFile) -> bool {
+    let imports = imports(db, file);
+    imports.modules().any(|module| module.starts_with("tilelang.metal"))
+        || units(db, file).iter().any(|&unit| speaks_of_metal(db, unit))
+}
+
+#[salsa::tracked(returns(copy))]
+fn speaks_of_metal<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let text = &unit.source(db).text;
+    // The look at the text keeps all others from being parsed.
+    if !text.contains("metal") && !text.contains("mps") {
+        return false;
+    }
+    let ast = syntax(db, unit);
+    ast.exprs().any(|(expr, syntax)| match syntax {
+        Expr::Call { args, .. } => args.iter().any(|arg| match (arg.keyword.as_deref(), ast.expr(arg.value)) {
+            (None | Some("target"), Expr::Str(name)) => name == "metal",
+            (Some("device"), Expr::Str(name)) => name == "mps",
+            _ => false,
+        }),
+        Expr::Attribute { name, .. } => name == "requires_metal" && ast.dotted(expr).is_some(),
+        _ => false,
+    })
 }
 
 /// The path of a name in TileLang's language, called or not.

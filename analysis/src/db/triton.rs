@@ -31,7 +31,7 @@ use super::recorded::recorded;
 use super::reexports::imports;
 use super::scenarios::{callers, calls_in, device_of, launch_values, scenarios};
 use super::scope::UnitScope;
-use super::tilelang_names::is_factory;
+use super::tilelang_names::{is_factory, is_for_metal};
 use super::{SourceFile, Unit, config, syntax, tilelang, tlx, units};
 
 /// A kernel under the scenario that is in force, and its memory.
@@ -158,9 +158,13 @@ fn follow<'db>(
     let scenario = scenario.clone().with_options_as_values(scenario::function(ast)?, ast);
     let arch = scenario.arch.unwrap_or_else(|| device_of_others(db, unit.file(db)).0);
     let backend = backend_of(db, unit);
-    if arch.is_npu() != backend.is_some() {
+    let is_for_metal = || dialect == Dialect::TileLang && is_for_metal(db, unit.file(db));
+    let elsewhere = match arch.is_npu() != backend.is_some() {
+        true => Some(not_for(arch, backend.is_some())),
+        false => is_for_metal().then(|| Reason::new("the kernel is for Metal, whose memory is not modelled")),
+    };
+    if let Some(reason) = elsewhere {
         let name = Origin::Expr(scenario::function(ast)?.name);
-        let reason = not_for(arch, backend.is_some());
         let plan = MemoryPlan::unknown(arch, std::slice::from_ref(&reason));
         let planned = Planned { plan, hidden: Vec::new(), sites: Vec::new() };
         let planner = (dialect == Dialect::TileLang).then_some(tilefit_tilelang::COMPILER);
