@@ -131,7 +131,7 @@ fn numbers(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Number> {
         let by_place = || args.get(nth).filter(|_| args.iter().take(nth + 1).all(|arg| arg.keyword.is_none()));
         let number = keyword.or_else(by_place).and_then(|arg| Some((integer(ast, arg.value)?, arg.value)));
         if let Some((value, arg)) = number {
-            let line = Some(context.line(at(call).start) as usize);
+            let line = Some(context.line(at(call).start));
             numbers.push(Number { name: count.to_owned(), line, value, range: at(arg), before: "" });
         }
     }

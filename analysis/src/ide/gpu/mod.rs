@@ -36,7 +36,13 @@ pub(in crate::ide) fn memories(traced: &TracedKernel) -> Vec<language::Memory> {
         let peak = if plan.placed.is_empty() { total.low } else { map::peak(&here).0 };
         language::Memory { name: space.name(), used, peak, capacity: Some(traced.capacity(space)) }
     };
-    traced.arch.memories().map(|(space, _)| memory(space)).collect()
+    let all = || traced.arch.memories().map(|(space, _)| space);
+    // Of an NPU, those that the kernel has something in.
+    let has_something = |space: &Space| {
+        plan.total(*space).low > 0 || plan.placed.iter().any(|it| occupants::space(traced, it) == *space)
+    };
+    let is_chosen = traced.arch.is_npu() && all().any(|space| has_something(&space));
+    all().filter(|space| !is_chosen || has_something(space)).map(memory).collect()
 }
 
 /// What a lens speaks of. `assumed`: what nothing says, and any of its numbers rests on.
