@@ -101,7 +101,9 @@ fn default(evaluator: &Evaluator<'_>, args: &[Arg]) -> Constant {
         // The parser reads texts as it reads what is given.
         Some(Constant::Str(text)) => match ty {
             None | Some("str") => Constant::Str(text),
-            Some("int") => text.trim().parse().map_or_else(|_| unknown("a default that does not read as a number"), Constant::Int),
+            Some("int") => {
+                text.trim().parse().map_or_else(|_| unknown("a default that does not read as a number"), Constant::Int)
+            }
             Some(_) => unknown("a default that the program reads"),
         },
         Some(value) => value,
