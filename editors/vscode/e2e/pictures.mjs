@@ -28,6 +28,11 @@ fs.writeFileSync(path.join(project, "rms_norm.py"), scope);
 const autotuned = fs.readFileSync(path.join(path.dirname(fileURLToPath(import.meta.url)), "autotuned.py"), "utf8");
 fs.writeFileSync(path.join(project, "matmul.py"), autotuned.replace(/.*"BLOCK_K": 32.*\n/, ""));
 
+// A kernel whose configurations are pruned.
+const tuned = fs.readFileSync(path.join(examples, "tuned_matmul.py"), "utf8");
+const pruned = tuned.replace("import triton\n", "import tilefit\nimport triton\n").replace("@triton.autotune(", "@tilefit.prune\n@triton.autotune(");
+fs.writeFileSync(path.join(project, "pruned_matmul.py"), pruned);
+
 // What almost fills a memory, fills it and exceeds it.
 const kernel = ([name, rows]) => `
 
@@ -195,6 +200,18 @@ const scenes = {
       await parts.palette("tilefit: Show configurations");
       const table = () => parts.panel("#configurations");
       await must(async () => (await (await table())?.locator("[title='confirmed by the compiler']").count()) === 6, "the words of the compiler");
+    },
+  },
+  pruned: {
+    file: "pruned_matmul.py",
+    top: 6,
+    size: [1920, 420],
+    async play({ page, parts }) {
+      await must(() => parts.lens("configurations").count(), "the lens");
+      await page.mouse.click(...(await parts.word("def matmul", "matmul")));
+      await parts.palette("tilefit: Show configurations");
+      const table = () => parts.panel("#configurations");
+      await must(async () => (await (await table())?.locator("text=245,760").count()) > 0, "the configuration that is left out");
     },
   },
   confirmed: {
