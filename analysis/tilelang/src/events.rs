@@ -139,7 +139,8 @@ fn in_iteration<'p>(step: &Rc<Step<'p>>, iteration: u64, steps: &mut Steps<'p>) 
                 }
             }
         }
-        Form::Loop(repeat) if repeat.of.stages == 0 => {
+        // What is decided in a pipelined loop is of its own rounds.
+        Form::Loop(repeat) if repeat.of.stages == 0 && repeat.of.written.is_none() => {
             steps.push(Step::new(Form::Loop(Repeat { body: all(&repeat.body), ..repeat.clone() })));
         }
         _ => steps.push(step.clone()),

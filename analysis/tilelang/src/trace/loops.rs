@@ -12,6 +12,10 @@ use super::value::{self, Args, Expr, FrameId, LoopKind, LoopSpec, Size, Touch, V
 use super::{Tracer, What};
 use crate::program::{Extent, Loop, Statement, WrittenPipeline};
 
+fn has_stages(stages: &Size) -> bool {
+    stages.known().is_some_and(|stages| stages > 0)
+}
+
 impl Tracer<'_> {
     /// `T.serial(…)`, `T.Pipelined(…)` and the like.
     pub(super) fn loop_spec(&mut self, name: &str, args: &Args) -> Value {
@@ -214,10 +218,14 @@ impl Tracer<'_> {
         let variable = self.loop_variables(frame, target, spec);
         self.loops.push(true);
         let around = self.pipelined;
-        if let (LoopKind::Pipelined { .. }, Some(variable)) = (&spec.kind, variable) {
-            let extent = spec.extents.first().and_then(Size::known);
-            self.pipelined = Some((variable, extent.and_then(|extent| u64::try_from(extent).ok())));
-        }
+        self.pipelined = match &spec.kind {
+            LoopKind::Pipelined { stages, written } if has_stages(stages) || written.is_some() => {
+                let extent = spec.extents.first().and_then(Size::known);
+                variable.map(|variable| (variable, extent.and_then(|extent| u64::try_from(extent).ok())))
+            }
+            LoopKind::Persistent { stages, .. } if has_stages(stages) => None,
+            _ => around,
+        };
         let mut flow = Flow::Next;
         match &spec.kind {
             LoopKind::Parallel => {
